@@ -1,0 +1,164 @@
+"""FLOPs, throughput, time, cost and energy of the run, from FLOPs of a token down to money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.budgets.flops import FlopsBudget, flops_budget
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.reliability import ReliabilityBudget
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
+from trainplan.figure import Figure, blocked, choose, given
+from trainplan.formulas import compute as f
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Throughput:
+    """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch."""
+
+    flops: FlopsBudget
+    flops_per_token: Figure
+    training_flops: Figure
+    training_flops_6pn: Figure
+    utilization: Figure
+    hardware_utilization: Figure
+    ceiling_utilization: Figure
+    peak_flops: Figure
+    achieved_flops: Figure
+    tokens_per_second_per_accelerator: Figure
+    step_time: Figure
+    compute_time: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostBudget:
+    """Wall time and what it costs; what the deadline would need."""
+
+    wall_time: Figure
+    queue_time: Figure
+    accelerator_hours: Figure
+    spare_hours: Figure
+    cost: Figure
+    energy: Figure
+    available_time: Figure
+    required_utilization: Figure
+    required_accelerators: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pace:
+    """FLOPs of a token, speed and step time inside one stretch."""
+
+    stretch: Stretch
+    flops: FlopsBudget
+    token: Figure
+    rate: Figure
+    step: Figure
+
+
+def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget) -> Throughput:
+    """Speed at the plan's utilization, and the time of all steps without failures or checkpoints."""
+    peak, use = peak_flops(s), s["utilization.value"]
+    paces = _paces(s, model, tokens, mesh, peak)
+    last = paces[-1]
+    convention = s.plan.utilization.convention
+    told = last.flops.flops_per_token_causal if convention in ("causal", "hardware") else last.token
+    hardware = f.hardware_utilization(use, last.flops.flops_per_token_hardware, told)
+    return Throughput(
+        flops=last.flops,
+        flops_per_token=last.token,
+        training_flops=over_stretches(
+            tokens.stretches, [f.stretch_flops(one.stretch.tokens, one.token) for one in paces]
+        ),
+        training_flops_6pn=f.flops_6pn(model.nonembedding_parameters, tokens.train_tokens),
+        utilization=use,
+        hardware_utilization=use if convention == "hardware" else hardware,
+        ceiling_utilization=f.ceiling_utilization(s.part_fact("measured_matmul_bf16"), peak),
+        peak_flops=peak,
+        achieved_flops=f.achieved_flops(use, peak),
+        tokens_per_second_per_accelerator=last.rate,
+        step_time=last.step,
+        compute_time=over_stretches(tokens.stretches, [f.stretch_time(one.stretch.steps, one.step) for one in paces]),
+    )
+
+
+def _paces(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget, peak: Figure) -> tuple[Pace, ...]:
+    found: list[Pace] = []
+    for one in tokens.stretches:
+        before = next((pace for pace in found if pace.stretch.sequence_length is one.sequence_length), None)
+        flops = before.flops if before is not None else flops_budget(one.situation, model)
+        token = before.token if before is not None else by_convention(s, flops)
+        rate = before.rate if before is not None else f.tokens_per_second(s["utilization.value"], peak, token)
+        found.append(Pace(one, flops, token, rate, f.step_time(one.step_tokens, mesh.world_size, rate)))
+    return tuple(found)
+
+
+def by_convention(s: Situation, flops: FlopsBudget) -> Figure:
+    """FLOP of a token by the convention that the plan's utilization is told in."""
+    return choose(
+        {"6n": "six_n"}.get(s.plan.utilization.convention, s.plan.utilization.convention),
+        six_n=lambda: flops.flops_per_token_6n,
+        causal=lambda: flops.flops_per_token_causal,
+        full=lambda: flops.flops_per_token_full,
+        hardware=lambda: flops.flops_per_token_hardware,
+    )
+
+
+def peak_flops(s: Situation) -> Figure:
+    """The dense peak that utilization is told against: the plan's own, else the part's in the training precision.
+
+    An fp8 run is told against the bf16 peak, as published utilizations of fp8 runs mostly are: only linear layers run in fp8.
+    """
+    if s.plan.training.precision == "fp32" and not s.written("cluster.peak_flops"):
+        return s.part_fact("peak_flops_fp32")
+    return s["cluster.peak_flops"]
+
+
+def cost_budget(
+    s: Situation,
+    speed: Throughput,
+    mesh: MeshBudget,
+    faults: ReliabilityBudget,
+    blocking: Figure,
+    evaluation_hours: Figure,
+) -> CostBudget:
+    """Wall time, hours and money; `blocking` is evaluation that stops training (s), `evaluation_hours` separate (h)."""
+    downtime = s["schedule.planned_downtime"]
+    wall = f.wall_time(speed.compute_time, faults.slowdown, blocking, downtime, faults.queue_time)
+    hours = f.accelerator_hours(wall, mesh.world_size)
+    spare = f.spare_hours(wall, s["reliability.spare_nodes"], s["cluster.accelerators_per_node"])
+    available = _available(s)
+    fits = f.time_for_compute(available, faults.slowdown, blocking, downtime, faults.queue_time)
+    late = isinstance(fits, Figure) and fits <= 0
+    fits = blocked("C8", "s") if late else fits
+    return CostBudget(
+        wall_time=wall,
+        queue_time=faults.queue_time,
+        accelerator_hours=hours,
+        spare_hours=spare,
+        cost=f.cost(hours, spare, evaluation_hours, s["cluster.price_per_accelerator_hour"]),
+        energy=f.energy(hours, s.part_fact("power"), s["cluster.pue"]),
+        available_time=available,
+        required_utilization=f.required_utilization(speed.training_flops, mesh.world_size, speed.peak_flops, fits),
+        required_accelerators=f.required_accelerators(
+            speed.training_flops, speed.utilization, speed.peak_flops, fits, _mesh_group(s)
+        ),
+    )
+
+
+def _available(s: Situation) -> Figure:
+    calendar = s.plan.schedule
+    if calendar.deadline is None:
+        return blocked("none", "s")
+    if calendar.start is None:
+        return blocked("missing:schedule.start", "s")
+    seconds = float((calendar.deadline - calendar.start).days) * 86400.0
+    text = f"{calendar.start.isoformat()} to {calendar.deadline.isoformat()}"
+    return given("schedule.deadline", seconds, "s", f"plan file, {text}", kind="file", is_field=True)
+
+
+def _mesh_group(s: Situation) -> Figure:
+    """Accelerators that a mesh grows by: whole nodes, and whole replicas."""
+    node, tensor = s["cluster.accelerators_per_node"], s["parallelism.tensor"]
+    return f.mesh_group(node, tensor, s["parallelism.pipeline"], s["parallelism.context"])

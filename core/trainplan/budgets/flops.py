@@ -1,0 +1,138 @@
+"""FLOPs of one trained token under every convention in use, side by side, so that no two are mixed up.
+
+Matrix products only. Windows and chunks count in the causal and masked values, never in the full one. It knows no time,
+and no layout but the recomputation that the plan asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import counted, has_table, pattern
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure, blocked, choose, given, require, total
+from trainplan.formulas import attention as at
+from trainplan.formulas import flops as fl
+from trainplan.plan.tables import Source
+
+
+@dataclass(frozen=True, slots=True)
+class FlopsBudget:
+    """FLOPs of one token, forward and backward, and the score term in two of them; keys averaged over the layers."""
+
+    flops_per_token_6n: Figure
+    flops_per_token_causal: Figure
+    flops_per_token_full: Figure
+    flops_per_token_hardware: Figure
+    flops_per_token_masked: Figure
+    causal_scores: Figure
+    full_scores: Figure
+    masked_scores: Figure
+    causal_keys: Figure
+    masked_keys: Figure
+
+
+def flops_budget(s: Situation, model: ModelBudget, sequence: Figure | None = None) -> FlopsBudget:
+    """FLOPs of one token at a sequence length, the plan's own unless another is given, as for a stage."""
+    length = s["data.sequence_length"] if sequence is None else sequence
+    layers = attention_layers(s, model)
+    whole = total(**layers)
+    summed = summed_keys(s, layers, length)
+    masked = masked_keys(s, layers, length)
+    full_scores = _scores(model, at.weighted_keys(whole, length))
+    causal_scores, masked_scores = _scores(model, summed), _scores(model, masked)
+    linear = fl.linear_flops(model.matmul_parameters)
+    causal, full = fl.token_flops(linear, causal_scores), fl.token_flops(linear, full_scores)
+    return FlopsBudget(
+        linear,
+        causal,
+        full,
+        _hardware(s, causal, causal_scores),
+        fl.token_flops(linear, masked_scores),
+        causal_scores,
+        full_scores,
+        masked_scores,
+        at.mean_keys(summed, whole),
+        at.mean_keys(masked, whole),
+    )
+
+
+def _scores(model: ModelBudget, keys: Figure) -> Figure:
+    shape = model.shape
+    return fl.score_flops(shape.heads, shape.query_size, shape.value_size, keys)
+
+
+def _hardware(s: Situation, causal: Figure, scores: Figure) -> Figure:
+    return choose(
+        s.word("parallelism.recompute") or "none",
+        none=lambda: causal,
+        selective=lambda: fl.selective_recompute_flops(causal, scores),
+        full=lambda: fl.full_recompute_flops(causal),
+    )
+
+
+def attention_layers(s: Situation, model: ModelBudget) -> dict[str, Figure]:
+    """How many layers attend in each way, prediction depths among them, by kind."""
+    words = pattern(s, "layer_types")
+    depths = {"prediction_depths": s["model.mtp.num_nextn_predict_layers"]} if has_table(s, "mtp") else {}
+    if words is None:
+        return {"full_attention": total(layers=model.shape.layers, **depths) if depths else model.shape.layers}
+    if len(words) != model.shape.layers:
+        return {"full_attention": require(model.shape.layers, False, "model-layer-types")}
+    found = {word: counted(s, "model.layer_types", word, words.count(word)) for word in dict.fromkeys(words)}
+    if depths:
+        found[words[-1]] = total(layers=found[words[-1]], **depths)
+    return found
+
+
+def summed_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figure:
+    """Keys that one query sees under a causal mask, summed over the layers."""
+    return total(**{kind: at.weighted_keys(count, _keys(s, kind, length)) for kind, count in layers.items()})
+
+
+def _keys(s: Situation, kind: str, length: Figure) -> Figure:
+    if kind == "sliding_attention":
+        return at.window_keys(length, s["model.sliding_window"])
+    if kind == "chunked_attention":
+        own = s.value("model.attention_chunk_size") is not None
+        return at.chunk_keys(length, s["model.attention_chunk_size" if own else "model.sliding_window"])
+    return at.causal_keys(length)
+
+
+def masked_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figure:
+    """Keys that one query sees where attention stops at document borders, summed over the layers.
+
+    A source whose mean document length is not given is taken to fill every sequence with one document.
+    """
+    sources = s.plan.data.sources
+    if not s.plan.data.document_mask or all(source.mean_document_tokens is None for source in sources):
+        return summed_keys(s, layers, length)
+    shares = mixture(sources)
+    return total(
+        **{
+            name: at.weighted_keys(share, summed_keys(s, layers, _document(source, length)))
+            for (name, share), source in zip(shares.items(), sources, strict=True)
+        }
+    )
+
+
+def _document(source: Source, length: Figure) -> Figure:
+    if source.mean_document_tokens is None:
+        return length
+    return at.document_length(_of_source(source, "mean_document_tokens", "tokens"), length)
+
+
+def mixture(sources: tuple[Source, ...]) -> dict[str, Figure]:
+    """Token share of each source as the plan's weights ask for it, by name; blocked where a weight is missing."""
+    field = "unique_tokens" if all(source.weight is None for source in sources) else "weight"
+    amounts = {source.name or f"{place}": _of_source(source, field) for place, source in enumerate(sources)}
+    whole = total(**amounts)
+    return {name: at.source_share(amount, whole) for name, amount in amounts.items()}
+
+
+def _of_source(source: Source, field: str, unit: str = "1") -> Figure:
+    path, value = f"data.sources.{source.name}.{field}", getattr(source, field)
+    if value is None:
+        return blocked(f"missing:{path}", unit)
+    return given(path, float(value), unit, "plan file", kind="file", is_field=True)

@@ -1,0 +1,65 @@
+"""What a precision recipe and an optimizer keep of each parameter, as traits looked up, each with its source."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.budgets.situation import Situation
+from trainplan.catalogue import entry
+from trainplan.figure import Figure, given
+from trainplan.formulas.recipe import saved_bytes_per_parameter
+
+MEGATRON: Final = "Megatron-LM docs dist_optimizer.md"
+TORCHTITAN: Final = "torchtitan configs.py: parameters are kept in float32 shards, compute in bf16"
+
+WEIGHT_BYTES: Final = {"fp32": 4.0, "bf16-mixed": 2.0, "bf16-pure": 2.0, "fp16-mixed": 2.0, "fp8-mixed": 2.0}
+"""Bytes of a weight in a checkpoint, by precision; fp8 recipes save bf16 weights beside the master copy."""
+
+MASTER_BYTES: Final = {"fp32": 0.0, "bf16-mixed": 4.0, "bf16-pure": 0.0, "fp16-mixed": 4.0, "fp8-mixed": 4.0}
+"""Bytes of the master copy, by precision."""
+
+ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
+"""Frameworks whose only copy of a mixed-precision weight is the fp32 one."""
+
+MOMENT_BYTES: Final = {"fp32": 4.0, "bf16": 2.0}
+
+
+def checkpoint_bytes_per_parameter(s: Situation) -> Figure:
+    """Bytes that a full checkpoint saves of each parameter: weights, master copy, optimizer moments."""
+    training = s.plan.training
+    single = training.framework in ONE_COPY and training.precision not in ("fp32", "bf16-pure")
+    weight = 0.0 if single else WEIGHT_BYTES[training.precision]
+    master = MASTER_BYTES[training.precision]
+    source = TORCHTITAN if single else MEGATRON
+    return saved_bytes_per_parameter(
+        given("bytes of a saved weight", weight, "bytes", source),
+        given("bytes of a saved master copy", master, "bytes", source),
+        moment_count(s),
+        moment_bytes(s),
+    )
+
+
+def moment_count(s: Situation) -> Figure:
+    """Moments that the optimizer keeps of each parameter."""
+    return _trait(s, "moments")
+
+
+def moment_bytes(s: Situation) -> Figure:
+    """Bytes of one moment: the optimizer's own type where it has one, else the plan's."""
+    optimizer = entry("optimizers", s.plan.training.optimizer)
+    if optimizer is not None and optimizer.get("moment_bytes") is not None:
+        return _trait(s, "moment_bytes")
+    dtype = s.plan.training.moment_dtype
+    kind = "file" if "moment_dtype" in s.plan.training.model_fields_set else "default"
+    return given("bytes of a moment", MOMENT_BYTES[dtype], "bytes", f"training.moment_dtype {dtype}", kind=kind)
+
+
+def _trait(s: Situation, key: str) -> Figure:
+    name = s.plan.training.optimizer
+    optimizer = entry("optimizers", name)
+    if optimizer is None:
+        raise LookupError(f"catalogue has no optimizer {name}")
+    fact = optimizer[key]
+    return given(
+        f"catalogue.optimizers.{name}.{key}", float(fact.value), fact.unit, fact.source, verified=fact.verified
+    )

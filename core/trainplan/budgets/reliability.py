@@ -1,0 +1,86 @@
+"""Failures and checkpoints: the interval in use and what both cost in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.storage import CheckpointBudget
+from trainplan.figure import Figure, Quantity, given, largest
+from trainplan.formulas import reliability as f
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReliabilityBudget:
+    """Times between failures and checkpoints, the slowdown that follows, and the waits of a time-limited job."""
+
+    mtbf: Figure
+    recovery_time: Figure
+    young_interval: Figure
+    daly_interval: Figure
+    shortest_interval: Figure
+    interval: Figure
+    slowdown: Figure
+    goodput: Figure
+    queue_time: Figure
+
+
+def reliability_budget(
+    s: Situation, step_time: Figure, compute_time: Figure, checkpoint: CheckpointBudget
+) -> ReliabilityBudget:
+    """The plan's interval, or the best feasible one in whole steps, and its expected slowdown."""
+    stall = checkpoint.checkpoint_stall
+    mtbf = f.time_between_failures(
+        s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.fixed_failures_per_day"]
+    )
+    recovery = f.recovery_time(s["reliability.detection_time"], s["reliability.restart_time"])
+    daly = f.daly_interval(stall, mtbf)
+    shortest = _shortest(step_time, checkpoint)
+    interval = _interval(s, daly, shortest, step_time)
+    slow = f.slowdown(interval, stall, recovery, mtbf)
+    return ReliabilityBudget(
+        mtbf=mtbf,
+        recovery_time=recovery,
+        young_interval=f.young_interval(stall, mtbf),
+        daly_interval=daly,
+        shortest_interval=shortest,
+        interval=interval,
+        slowdown=slow,
+        goodput=f.goodput(slow),
+        queue_time=_queue_time(s, compute_time, slow),
+    )
+
+
+def _shortest(step_time: Figure, checkpoint: CheckpointBudget) -> Figure:
+    """The least feasible interval: one step, and a write and an upload where the plan gives their bandwidths."""
+    parts: dict[str, Quantity] = {"step": step_time}
+    for name, time in (("write", checkpoint.write_time), ("upload", checkpoint.upload_time)):
+        if isinstance(time, Figure):
+            parts[name] = time
+    return largest(**parts)
+
+
+def _interval(s: Situation, daly: Figure, shortest: Figure, step_time: Figure) -> Figure:
+    wanted = s.plan.reliability.checkpoint_interval
+    if isinstance(wanted, str):
+        return f.whole_steps(daly, shortest, _longest(s), step_time)
+    chosen = given("reliability.checkpoint_interval", float(wanted), "s", "plan file", kind="file", is_field=True)
+    return chosen
+
+
+def _longest(s: Situation) -> Figure:
+    limit = s.plan.reliability.job_time_limit
+    if limit is not None:
+        return s["reliability.job_time_limit"]
+    return given("no job time limit", 1e12, "s", "definition", kind="measured")
+
+
+def _queue_time(s: Situation, compute_time: Figure, slow: Figure) -> Figure:
+    if s.plan.reliability.job_time_limit is None:
+        return given("waits between jobs, without a time limit", 0.0, "s", "definition", kind="measured")
+    return f.queue_time(f.busy_time(compute_time, slow), s["reliability.job_time_limit"], s["schedule.queue_gap"])
+
+
+def expected_failures(wall_time: Figure, mtbf: Figure) -> Figure:
+    """Failures that stop the job over the run."""
+    return f.expected_failures(wall_time, mtbf)

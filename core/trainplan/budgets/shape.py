@@ -1,0 +1,110 @@
+"""The sizes of the plan's model, and which layers have experts and which a window.
+
+What a list of the plan says of each layer is counted here, so that formulas see numbers. A list of the wrong length
+blocks what needs it: that is a finding, not an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from trainplan.budgets.layer import head_size, heads, key_value_heads
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Blocked, Figure, given, require
+from trainplan.formulas import attention as at
+from trainplan.formulas import model as mo
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes that later budgets need; `sparse` has a flag for each layer, and is empty where the depth is unknown."""
+
+    layers: Figure
+    dense_layers: Figure
+    expert_layers: Figure | None
+    hidden: Figure
+    heads: Figure
+    key_value_heads: Figure
+    query_size: Figure
+    value_size: Figure
+    vocabulary: Figure
+    embedding_width: Figure
+    latent: bool
+    tied: bool
+    sparse: tuple[bool, ...]
+
+
+def has_table(s: Situation, name: str) -> bool:
+    """Whether the plan or its preset has a table of [model]: moe, mla or mtp."""
+    if getattr(s.plan.model, name) is not None:
+        return True
+    return s.preset is not None and any(key.startswith(f"{name}.") for key in s.preset.facts)
+
+
+def model_shape(s: Situation) -> Shape:
+    """Sizes of the plan's model."""
+    latent = has_table(s, "mla")
+    layers, sparse = s["model.num_hidden_layers"], sparse_layers(s)
+    expert_layers = _expert_layers(s, layers, sparse) if has_table(s, "moe") else None
+    hidden, width = s["model.hidden_size"], s.value("model.embedding_size")
+    query, value = _latent_sizes(s) if latent else (head_size(s), head_size(s))
+    return Shape(
+        layers,
+        layers if expert_layers is None else mo.dense_layers(layers, expert_layers),
+        expert_layers,
+        hidden,
+        heads(s),
+        heads(s) if latent else key_value_heads(s),
+        query,
+        value,
+        s["model.vocab_size"],
+        hidden if width is None else s["model.embedding_size"],
+        latent,
+        s.flag("model.tie_word_embeddings"),
+        sparse,
+    )
+
+
+def _latent_sizes(s: Situation) -> tuple[Figure, Figure]:
+    query = at.latent_head_size(s["model.mla.qk_nope_head_dim"], s["model.mla.qk_rope_head_dim"])
+    return query, s["model.mla.v_head_dim"]
+
+
+def pattern(s: Situation, field: str) -> tuple[str, ...] | None:
+    """A list with one word for each layer: the plan's own as it is, a preset's cut or repeated to the plan's depth."""
+    words = s.value(f"model.{field}")
+    depth: Any = s["model.num_hidden_layers"]
+    if words is None or isinstance(depth, Blocked) or s.written(f"model.{field}"):
+        return None if words is None else tuple(words)
+    return tuple(words[layer % len(words)] for layer in range(int(depth)))
+
+
+def sparse_layers(s: Situation) -> tuple[bool, ...]:
+    """Which layers have experts, one flag for each; empty where the depth or the pattern is missing."""
+    depth: Any = s["model.num_hidden_layers"]
+    if isinstance(depth, Blocked):
+        return ()
+    if not has_table(s, "moe"):
+        return (False,) * int(depth)
+    words = pattern(s, "mlp_layer_types")
+    if words is not None:
+        return tuple(word == "sparse" for word in words)
+    first, every = int(s["model.moe.first_k_dense_replace"]), int(s["model.moe.moe_layer_freq"])
+    return tuple(layer >= first and layer % every == 0 for layer in range(int(depth)))
+
+
+def _expert_layers(s: Situation, layers: Figure, sparse: tuple[bool, ...]) -> Figure:
+    if s.value("model.mlp_layer_types") is None:
+        return mo.expert_layers(layers, s["model.moe.first_k_dense_replace"], s["model.moe.moe_layer_freq"])
+    figure = counted(s, "model.mlp_layer_types", "sparse", sum(sparse))
+    return require(figure, len(sparse) == layers, "model-layer-types")
+
+
+def counted(s: Situation, path: str, word: str, count: int) -> Figure:
+    """How often a word stands in a list of the plan or its preset."""
+    if s.written(path) or s.preset is None:
+        return given(f"{path}: {word}", count, "1", "plan file", kind="file", is_field=True)
+    fact = s.preset[path.removeprefix("model.")]
+    source = f"{s.preset.name}: {fact.source}"
+    return given(f"{path}: {word}", count, "1", source, kind="preset", verified=fact.verified, is_field=True)

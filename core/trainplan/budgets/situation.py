@@ -1,0 +1,152 @@
+"""What a plan says, as figures: the field itself, else the preset, else the default, else blocked.
+
+Every number is fetched by its plan path, so that a path found in `explain` is found in the budgets too. A search puts columns in
+place of some paths; nothing else changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from trainplan.budgets.defaults import DEFAULTS, UNITS
+from trainplan.catalogue import Entry, Fact, entry
+from trainplan.figure import Figure, blocked, given
+from trainplan.plan.plan import Plan
+
+EVIDENCE_KIND = {
+    "measured-here": "measured",
+    "measured-scaled": "measured",
+    "measured-node": "measured",
+    "published": "published",
+    "assumed": "assumed",
+}
+
+
+class Situation:
+    """A plan with the catalogue entries that it names. Reading a path twice gives the same figure."""
+
+    def __init__(self, plan: Plan, columns: Mapping[str, Any] | None = None) -> None:
+        self.plan = plan
+        self.preset = entry("models", plan.model.preset) if plan.model.preset else None
+        self.part = entry("accelerators", plan.cluster.accelerator) if plan.cluster.accelerator else None
+        self._seen: dict[str, Any] = dict(columns or {})
+
+    def __getitem__(self, path: str) -> Figure:
+        """The number at a plan path, in base units; blocked `missing:PATH` where nothing gives it."""
+        figure = self._seen.get(path)
+        if figure is None:
+            figure = self._seen[path] = self._number(path)
+        return cast("Figure", figure)
+
+    def replaced(self, columns: Mapping[str, Any]) -> Situation:
+        """The same situation with other figures (or columns) at some paths: a stage, or a chunk of layouts."""
+        other = Situation(self.plan)
+        other._seen = {**self._seen, **columns}
+        return other
+
+    def entry(self, path: str, value: float | None, unit: str) -> Figure:
+        """A number of a list's entry, which the plan file itself has to say."""
+        figure = self._seen.get(path)
+        if figure is None:
+            figure = blocked(f"missing:{path}", unit)
+            if value is not None:
+                figure = given(path, float(value), unit, "plan file", kind="file", is_field=True)
+            self._seen[path] = figure
+        return cast("Figure", figure)
+
+    def word(self, path: str) -> str | None:
+        """The word or flag's text at a path, after preset and default; None where nothing gives it."""
+        value = self.value(path)
+        return None if value is None else str(value)
+
+    def flag(self, path: str) -> bool:
+        """The flag at a path, after preset and default; absent is false."""
+        return bool(self.value(path))
+
+    def value(self, path: str) -> Any:
+        """The bare value at a path, after preset and default; for words, flags and lists, never for arithmetic."""
+        own = self._own(path)
+        if own is not None:
+            return own
+        fact = self._fact(path)
+        if fact is not None:
+            return fact.value
+        default = DEFAULTS.get(path)
+        return None if default is None else default.value
+
+    def written(self, path: str) -> bool:
+        """Whether the plan file itself says the field."""
+        *tables, field = path.split(".")
+        table: Any = self.plan
+        for name in tables:
+            table = getattr(table, name, None)
+            if table is None:
+                return False
+        return field in table.model_fields_set and getattr(table, field) is not None
+
+    def origin(self, path: str) -> tuple[str, bool]:
+        """Where a field's value is from, one of `figure.KINDS`, and whether that was verified."""
+        if self.written(path):
+            return self._kind(path), True
+        fact = self._fact(path)
+        if fact is not None:
+            return ("preset" if path.startswith("model.") else "catalogue"), fact.verified
+        if self.value(path) is None:
+            return "missing", True
+        default = DEFAULTS.get(path)
+        return "default", default is None or default.verified
+
+    def part_fact(self, key: str) -> Figure:
+        """A fact of the accelerator's catalogue entry, blocked where there is none."""
+        if self.part is None:
+            return blocked("missing:cluster.accelerator")
+        fact = self.part.get(key)
+        if fact is None:
+            return blocked(f"missing:catalogue.accelerators.{self.part.name}.{key}")
+        return _catalogued(self.part, key, fact)
+
+    def _own(self, path: str) -> Any:
+        value: Any = self.plan
+        for name in path.split("."):
+            value = getattr(value, name, None)
+            if value is None:
+                return None
+        return value
+
+    def _fact(self, path: str) -> Fact | None:
+        table, _, field = path.partition(".")
+        if table == "model" and self.preset is not None:
+            return self.preset.get(field)
+        if table == "cluster" and self.part is not None:
+            return self.part.get(field)
+        return None
+
+    def _number(self, path: str) -> Figure:
+        unit = UNITS.get(path, "1")
+        own = self._own(path)
+        if own is not None and self.written(path):
+            return given(path, float(own), unit, "plan file", kind=self._kind(path), is_field=True)
+        fact = self._fact(path)
+        if fact is not None:
+            kind = "preset" if path.startswith("model.") else "catalogue"
+            named = self.preset if kind == "preset" else self.part
+            source = f"{named.name if named else ''}: {fact.source}"
+            return given(path, float(fact.value), unit, source, kind=kind, verified=fact.verified, is_field=True)
+        default = DEFAULTS.get(path)
+        value = own if own is not None else None if default is None else default.value
+        if value is None:
+            return blocked(f"missing:{path}", unit)
+        source, verified = ("plan format, default", False) if default is None else (default.source, default.verified)
+        return given(path, float(value), unit, source, kind="default", verified=verified, is_field=True)
+
+    def _kind(self, path: str) -> str:
+        if path in ("utilization.value", "utilization.low", "utilization.high"):
+            return EVIDENCE_KIND[self.plan.utilization.evidence]
+        return "file"
+
+
+def _catalogued(named: Entry, key: str, fact: Fact) -> Figure:
+    return given(
+        f"catalogue.{named.kind}.{named.name}.{key}", float(fact.value), fact.unit, fact.source, verified=fact.verified
+    )

@@ -1,0 +1,62 @@
+"""Checkpoints: their size by recipe, and how long saving stalls training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.recipe import checkpoint_bytes_per_parameter
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget
+from trainplan.figure import Figure, choose, given, require
+from trainplan.formulas import storage as f
+
+HOST_COPY_RATE = 25e9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckpointBudget:
+    """Size of one checkpoint and the times that follow from it."""
+
+    parameters: Figure
+    checkpoint: Figure
+    light_checkpoint: Figure
+    checkpoint_stall: Figure
+    write_time: Figure
+    upload_time: Figure
+    restore_time: Figure
+
+
+def checkpoint_budget(s: Situation, model: ModelBudget, mesh: MeshBudget) -> CheckpointBudget:
+    """One full and one weights-only checkpoint; the stall by the plan's mode of saving."""
+    tables = given("embedding tables", 1.0 if s.flag("model.tie_word_embeddings") else 2.0, "1", "plan", kind="file")
+    parameters = f.padded_parameters(
+        model.parameters, model.padded_vocabulary, s["model.vocab_size"], s["model.hidden_size"], tables
+    )
+    full = f.checkpoint_bytes(parameters, checkpoint_bytes_per_parameter(s))
+    light = given("bytes of a weight in a light checkpoint", 2.0, "bytes", "bf16 weights", kind="catalogue")
+    floor = s["storage.checkpoint_floor"]
+    write = f.transfer_time(full, s["storage.write_bandwidth"])
+    rate = given(
+        "rate of the copy to host memory",
+        HOST_COPY_RATE,
+        "bytes/s",
+        "pinned copy, default",
+        kind="default",
+        verified=False,
+    )
+    return CheckpointBudget(
+        parameters=parameters,
+        checkpoint=full,
+        light_checkpoint=f.checkpoint_bytes(parameters, light),
+        checkpoint_stall=choose(
+            "later" if s.plan.storage.async_checkpoint else "now",
+            later=lambda: f.asynchronous_stall(floor, full, mesh.world_size, rate),
+            now=lambda: f.synchronous_stall(floor, full, s["storage.write_bandwidth"]),
+        ),
+        write_time=write,
+        upload_time=require(
+            f.transfer_time(full, s["storage.upload_bandwidth"]), s.plan.storage.upload_bandwidth is not None, "none"
+        ),
+        restore_time=f.transfer_time(full, s["storage.read_bandwidth"]),
+    )

@@ -1,0 +1,273 @@
+"""Findings C1 to C11 on peaks, utilization and its evidence. C9 compares logs and comes from calibration."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainplan.catalogue import names
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.unit import prefixed, whole
+
+STALE_DAYS: Final = 180
+HIGH, LOW = 0.60, 0.20
+
+
+def _tflops(value: float) -> str:
+    number, prefix = prefixed(value, 4)
+    return f"{number} {prefix}FLOP/s"
+
+
+def sparse_peak(estimate: Estimate) -> list[Finding]:
+    """C1: the peak entered is the doubled figure that holds for structured sparsity."""
+    peak, part = estimate.plan.cluster.peak_flops, estimate.situation.part
+    if peak is None or part is None:
+        return []
+    dense = part.get("peak_flops")
+    for key, name in (("sparse_bf16", "sparse bf16"), ("sparse_fp8", "sparse fp8")):
+        fact = part.get(key)
+        fp8 = (
+            estimate.plan.training.precision == "fp8-mixed"
+            and key == "sparse_bf16"
+            and _is(part.get("peak_flops_fp8"), peak)
+        )
+        if _is(fact, peak) and dense is not None and not fp8:
+            message = f"peak_flops {peak:.4g} is the {name} figure of {part.name}"
+            fix = f"dense: {_tflops(dense.value)}"
+            return [Finding("C1", "error", "compute", message, fix, ("cluster.peak_flops",), 1e5)]
+    return []
+
+
+def _is(fact: object, value: float) -> bool:
+    found = getattr(fact, "value", None)
+    return isinstance(found, int | float) and abs(found / value - 1) < 0.005
+
+
+def above_ceiling(estimate: Estimate) -> list[Finding]:
+    """C2 and C10: utilization above, or within 5 % of, the best measured matrix product of the part."""
+    use, ceiling = estimate.speed.utilization, estimate.speed.ceiling_utilization
+    if not isinstance(use, Figure) or not isinstance(ceiling, Figure):
+        return []
+    if use > ceiling:
+        message = f"utilization {use:.3f} is above the best measured matmul, {ceiling:.3f} of the peak"
+        return [Finding("C2", "error", "compute", message, f"at most {ceiling:.3f}", ("utilization.value",), 1e5)]
+    if use > 0.95 * ceiling:
+        message = (
+            f"utilization {use:.3f} is within 5 % of the best measured matmul; parts of one node differ by that much"
+        )
+        return [Finding("C10", "warning", "compute", message, "measure the slowest rank", ("utilization.value",), 10)]
+    return []
+
+
+def unusual_utilization(estimate: Estimate) -> list[Finding]:
+    """C3: above or below what published bf16 runs reach by the causal convention."""
+    plan, use = estimate.plan, estimate.speed.utilization
+    if not isinstance(use, Figure) or plan.utilization.convention != "causal":
+        return []
+    if use > HIGH:
+        message = f"utilization {use:.3f} is above the published range of bf16 runs, 0.20 to 0.60"
+        return [Finding("C3", "warning", "compute", message, "0.40 is usual", ("utilization.value",), 20)]
+    if use < LOW:
+        message = f"utilization {use:.3f} is below the published range of bf16 runs, 0.20 to 0.60"
+        return [Finding("C3", "info", "compute", message, "look at the layout first", ("utilization.value",))]
+    return []
+
+
+def stale_evidence(estimate: Estimate) -> list[Finding]:
+    """C4: evidence older than 180 days."""
+    claim, today = estimate.plan.utilization, estimate.today
+    if today is None or claim.date is None or claim.evidence == "assumed":
+        return []
+    age = (today - claim.date).days
+    if age < 0:
+        message = f"the evidence of utilization is dated {claim.date}, after today"
+        return [Finding("C4", "warning", "compute", message, "the day of the measurement", ("utilization.date",), 15)]
+    if age <= STALE_DAYS:
+        return []
+    message = f"the evidence of utilization is {age} days old; software moves by several percent in {STALE_DAYS}"
+    return [Finding("C4", "warning", "compute", message, "measure again", ("utilization.date",), 15)]
+
+
+def fp8_support(estimate: Estimate) -> list[Finding]:
+    """C5: fp8 on a part without fp8; C6: fp8 on a part where it is no faster than bf16."""
+    part = estimate.situation.part
+    if part is None or estimate.plan.training.precision != "fp8-mixed":
+        return []
+    fast, dense = part.get("peak_flops_fp8"), part.get("peak_flops")
+    if fast is None:
+        message = f"fp8 on {part.name}, for which the catalogue has no fp8 rate"
+        return [Finding("C5", "error", "compute", message, "bf16-mixed", ("training.precision",), 1e5)]
+    if dense is not None and fast.value <= dense.value:
+        message = f"fp8 runs no faster than bf16 on {part.name}"
+        return [Finding("C6", "warning", "compute", message, "bf16-mixed", ("training.precision",), 30)]
+    return []
+
+
+_FAMILY = re.compile(
+    r"\b(V100|A100|A800|H100|H800|H200|H20|GH200|B200|B300|GB200|GB300|MI250X?|MI300X|MI325X|MI355X|TPU|Gaudi\s?\d)\b",
+    re.I,
+)
+
+
+def other_part(estimate: Estimate) -> list[Finding]:
+    """C6: the evidence names another accelerator; utilization does not carry over with the peak."""
+    claim, name = estimate.plan.utilization, estimate.plan.cluster.accelerator
+    if claim.source is None or name is None or name not in names("accelerators"):
+        return []
+    named = {match.lower().replace(" ", "") for match in _FAMILY.findall(claim.source)}
+    if not named or any(one in name.replace("-", "") for one in named):
+        return []
+    message = f"the evidence of utilization is from {', '.join(sorted(named)).upper()}, and the plan runs on {name}"
+    return [
+        Finding(
+            "C6",
+            "warning",
+            "compute",
+            message,
+            "utilization falls where peak grows faster than memory bandwidth",
+            ("utilization.source",),
+            30,
+        )
+    ]
+
+
+def undated_measurement(estimate: Estimate) -> list[Finding]:
+    """C7: a measurement that does not say what was measured, or when."""
+    claim = estimate.plan.utilization
+    if claim.value is None or claim.evidence in ("assumed",):
+        return []
+    absent = [name for name in ("source", "date") if getattr(claim, name) is None]
+    if not absent:
+        return []
+    message = f"utilization is {claim.evidence}, without {' and '.join(absent)}: steps, scale and age are unknown"
+    return [
+        Finding("C7", "warning", "compute", message, f"give utilization.{absent[0]}", (f"utilization.{absent[0]}",), 12)
+    ]
+
+
+def range_holds_value(estimate: Estimate) -> list[Finding]:
+    """C13: the range of utilization is given whole and has the value inside."""
+    claim = estimate.plan.utilization
+    if (claim.low is None) != (claim.high is None):
+        absent = "low" if claim.low is None else "high"
+        return [
+            Finding(
+                "C13",
+                "error",
+                "compute",
+                f"utilization.{absent} is missing; a range has both ends",
+                f"give utilization.{absent}",
+                (f"utilization.{absent}",),
+                1e4,
+            )
+        ]
+    if claim.low is None or claim.high is None or claim.value is None or claim.low <= claim.value <= claim.high:
+        return []
+    message = f"utilization {claim.value:.3f} is outside its range {claim.low:.3f} to {claim.high:.3f}"
+    return [
+        Finding(
+            "C13",
+            "error",
+            "compute",
+            message,
+            "a range that holds the value",
+            ("utilization.low", "utilization.high"),
+            1e4,
+        )
+    ]
+
+
+def infeasible_deadline(estimate: Estimate) -> list[Finding]:
+    """C8: the deadline asks for more utilization than the evidence shows, or leaves no time at all."""
+    need, use, money = estimate.money.required_utilization, estimate.speed.utilization, estimate.money
+    if not isinstance(money.available_time, Figure):
+        return []
+    if not isinstance(need, Figure):
+        if need.code == "C8":
+            return [
+                Finding(
+                    "C8",
+                    "error",
+                    "compute",
+                    "no time is left before the deadline",
+                    "a later deadline",
+                    ("schedule.deadline",),
+                    1e5,
+                )
+            ]
+        return []
+    best = estimate.plan.utilization.high or use
+    if need <= best:
+        return []
+    accelerators = money.required_accelerators
+    nodes = f"; {whole(accelerators)} accelerators would meet it" if isinstance(accelerators, Figure) else ""
+    message = f"the deadline needs utilization {need:.3f}, and the evidence shows {best:.3f}{nodes}"
+    return [
+        Finding(
+            "C8",
+            "error",
+            "compute",
+            message,
+            "more nodes or a later deadline",
+            ("schedule.deadline", "cluster.nodes"),
+            1e5,
+        )
+    ]
+
+
+def over_budget(estimate: Estimate) -> list[Finding]:
+    """C14: the cost at this rate is above the budget."""
+    budget, cost = estimate.plan.schedule.budget, estimate.money.cost
+    if budget is None or not isinstance(cost, Figure) or cost <= budget:
+        return []
+    currency = estimate.plan.cluster.currency
+    message = f"the run costs {whole(cost)} {currency}, {whole(cost - budget)} above the budget"
+    return [
+        Finding("C14", "error", "compute", message, f"a budget of {whole(cost)} {currency}", ("schedule.budget",), 1e5)
+    ]
+
+
+def assumed_utilization(estimate: Estimate) -> list[Finding]:
+    """C15: time and cost rest on an assumption."""
+    claim = estimate.plan.utilization
+    if claim.value is None or claim.evidence != "assumed":
+        return []
+    message = f"utilization {claim.value:.3f} is assumed; dates and cost are as good as that"
+    return [
+        Finding(
+            "C15",
+            "warning",
+            "compute",
+            message,
+            "give evidence, source and date, or a pilot's log",
+            ("utilization.evidence",),
+            40,
+        )
+    ]
+
+
+def expert_parameters(estimate: Estimate) -> list[Finding]:
+    """C11: what of a mixture-of-experts model is counted with all parameters, and what with the active ones."""
+    every, active = estimate.model.parameters, estimate.model.active_parameters
+    if not isinstance(every, Figure) or not isinstance(active, Figure) or active >= every:
+        return []
+    message = f"time follows {prefixed(active, 3)[0]} {prefixed(active, 3)[1]} active parameters, memory and checkpoints all {prefixed(every, 3)[0]} {prefixed(every, 3)[1]}"
+    return [Finding("C11", "info", "compute", message, "", ("model.preset",))]
+
+
+COMPUTE_CHECKS: Final = (
+    sparse_peak,
+    above_ceiling,
+    unusual_utilization,
+    stale_evidence,
+    fp8_support,
+    other_part,
+    undated_measurement,
+    range_holds_value,
+    infeasible_deadline,
+    over_budget,
+    assumed_utilization,
+    expert_parameters,
+)

@@ -1,0 +1,110 @@
+"""Rules between batch, stages and mesh without which no step can be counted."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.unit import whole
+
+
+def mesh_divides(estimate: Estimate) -> list[Finding]:
+    """G1: accelerators divide into tensor x pipeline x context."""
+    parallel, world = estimate.plan.parallelism, estimate.mesh.world_size
+    group = int(parallel.tensor * parallel.pipeline * parallel.context)
+    if not isinstance(world, Figure) or world % group == 0:
+        return []
+    message = f"{whole(world)} accelerators do not divide into groups of {group} (tensor x pipeline x context)"
+    per_node = int(estimate.situation["cluster.accelerators_per_node"])
+    nodes = _nodes_for(group, per_node, int(estimate.situation["cluster.nodes"]))
+    fix = f"{' or '.join(f'{n:,}' for n in nodes)} nodes"
+    return [Finding("G1", "error", "parallelism", message, fix, ("parallelism.tensor", "cluster.nodes"), 1e6)]
+
+
+def _nodes_for(group: int, per_node: int, nodes: int) -> list[int]:
+    """The nearest node counts below and above whose accelerators divide into groups."""
+    from math import gcd
+
+    step = group // gcd(group, per_node)
+    below = nodes // step * step
+    return [count for count in (below, below + step) if count > 0]
+
+
+def batch_divides(estimate: Estimate) -> list[Finding]:
+    """G2: every batch divides over replicas x micro batch."""
+    data = estimate.mesh.data
+    if not isinstance(data, Figure):
+        return []
+    size = int(data * estimate.plan.batch.micro_batch_sequences)
+    found: list[Finding] = []
+    for path, batch in _batches(estimate):
+        if batch % size == 0:
+            continue
+        below = batch // size * size
+        near = " or ".join(f"{count:,}" for count in (below, below + size) if count > 0)
+        micro = estimate.plan.batch.micro_batch_sequences
+        message = f"{batch:,} sequences do not divide over {whole(data)} replicas of {whole(micro)}"
+        found.append(
+            Finding("G2", "error", "tokens", message, f"{near} sequences", (path, "batch.micro_batch_sequences"), 1e6)
+        )
+    return found
+
+
+def _batches(estimate: Estimate) -> list[tuple[str, int]]:
+    plan, found = estimate.plan, list[tuple[str, int]]()
+    if plan.batch.global_batch_sequences is not None:
+        found.append(("batch.global_batch_sequences", int(plan.batch.global_batch_sequences)))
+    for i, stage in enumerate(plan.data.stages):
+        if stage.global_batch_sequences is not None:
+            found.append((f"data.stages.{stage.name or i}.global_batch_sequences", int(stage.global_batch_sequences)))
+    for i, change in enumerate(plan.batch.schedule):
+        if change.global_batch_sequences is not None:
+            found.append((f"batch.schedule.{i}.global_batch_sequences", int(change.global_batch_sequences)))
+    return found
+
+
+def stretches_in_order(estimate: Estimate) -> list[Finding]:
+    """D22: stages end in order before the run does, and are not given together with a batch schedule."""
+    plan = estimate.plan
+    if plan.data.stages and plan.batch.schedule:
+        fix = "give each stage its global_batch_sequences and leave batch.schedule out"
+        message = "stages and batch.schedule are both given; which batch holds in a stage cannot be told"
+        return [Finding("D22", "error", "tokens", message, fix, ("batch.schedule", "data.stages"), 1e6)]
+    return [*_stages_in_order(estimate), *_schedule_in_order(estimate)]
+
+
+def _stages_in_order(estimate: Estimate) -> list[Finding]:
+    data, found, before = estimate.plan.data, list[Finding](), 0.0
+    for index, stage in enumerate(data.stages):
+        name, last = stage.name or str(index), index == len(data.stages) - 1
+        until = data.train_tokens if last and stage.until_tokens is None else stage.until_tokens
+        path = f"data.stages.{name}.until_tokens"
+        if until is not None and until <= before:
+            message = f"stage {name} ends at {whole(until)} tokens, and the one before it at {whole(before)}"
+            found.append(Finding("D22", "error", "tokens", message, f"more than {whole(before)} tokens", (path,), 1e6))
+        elif last and until is not None and data.train_tokens is not None and until != data.train_tokens:
+            message = f"the last stage ends at {whole(until)} tokens, and the run at {whole(data.train_tokens)}"
+            found.append(
+                Finding("D22", "error", "tokens", message, "leave until_tokens of the last stage out", (path,), 1e6)
+            )
+        before = until or before
+    return found
+
+
+def _schedule_in_order(estimate: Estimate) -> list[Finding]:
+    found, before = list[Finding](), -1.0
+    for index, change in enumerate(estimate.plan.batch.schedule):
+        path, begin = f"batch.schedule.{index}.from_tokens", change.from_tokens
+        if begin is None:
+            continue
+        if (index == 0 and begin > 0) or begin <= before:
+            rule = "0" if index == 0 else f"more than {whole(before)} tokens"
+            message = f"entry {index + 1} of the batch schedule begins at {whole(begin)} tokens"
+            found.append(Finding("D22", "error", "tokens", message, rule, (path,), 1e6))
+        before = max(before, begin)
+    return found
+
+
+LAYOUT_CHECKS: Final = (mesh_divides, batch_divides, stretches_in_order)

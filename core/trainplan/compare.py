@@ -1,0 +1,133 @@
+"""What differs between two estimates: fields, numbers, findings. Unmoved numbers are counted, not listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from trainplan import asjson, numbers
+from trainplan.checks import findings
+from trainplan.estimation import Estimate, Value
+from trainplan.figure import Blocked, Figure
+from trainplan.labels import quantity_label
+from trainplan.plan.plan import Plan
+from trainplan.plan.tables import Table
+from trainplan.table import movement, written
+from trainplan.unit import Quantity
+
+NAMED = {"sources": "name", "stages": "name", "tasks": "task", "pilot": "rung", "readiness": "item"}
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One number that moved, in words and as plain values."""
+
+    key: str
+    label: str
+    before: str
+    after: str
+    moved: str
+    share: str
+    unit: str
+    before_value: Any
+    after_value: Any
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Fields as (path, before, after), numbers that moved with the largest share first, and findings that came or went."""
+
+    fields: tuple[tuple[str, str, str], ...]
+    moves: tuple[Move, ...]
+    counted: int
+    new_findings: tuple[str, ...]
+    gone_findings: tuple[str, ...]
+
+
+def differences(before: Estimate, after: Estimate) -> Difference:
+    """Everything that differs."""
+    keys = dict.fromkeys((*before.quantities, *after.quantities))
+    moves = [move for key in keys if (move := _move(key, before, after)) is not None]
+    old = {(item.code, item.message) for item in findings(before)}
+    new = {(item.code, item.message) for item in findings(after)}
+    return Difference(
+        fields=tuple(field_differences(before.plan, after.plan)),
+        moves=tuple(sorted(moves, key=lambda move: -move.weight)),
+        counted=len(keys),
+        new_findings=tuple(f"{code}  {message}" for code, message in sorted(new - old)),
+        gone_findings=tuple(f"{code}  {message}" for code, message in sorted(old - new)),
+    )
+
+
+def field_differences(before: Plan, after: Plan) -> Iterator[tuple[str, str, str]]:
+    """Paths of fields that differ, with what each file says; `-` where it says nothing."""
+    old, new = dict(leaves(before, "")), dict(leaves(after, ""))
+    for path in dict.fromkeys((*old, *new)):
+        if old.get(path) != new.get(path):
+            yield path, old.get(path, "-"), new.get(path, "-")
+
+
+def leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every field that a plan file gives, as (path, text); entries of lists go by their name."""
+    if isinstance(value, Table):
+        for name in sorted(value.model_fields_set, key=list(type(value).model_fields).index):
+            yield from leaves(getattr(value, name), f"{path}.{name}" if path else name)
+    elif isinstance(value, dict):
+        for key, item in cast("dict[str, Any]", value).items():
+            yield from leaves(item, f"{path}.{key}")
+    elif isinstance(value, tuple):
+        for index, item in enumerate(cast("tuple[Any, ...]", value)):
+            name = getattr(item, NAMED.get(path.rsplit(".", 1)[-1], ""), None)
+            yield from leaves(item, f"{path}.{name if name is not None else index}")
+    elif value is not None:
+        yield path, _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Quantity):
+        return value.text or f"{float(value):,.12g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _move(key: str, before: Estimate, after: Estimate) -> Move | None:
+    old, new = before.quantities.get(key), after.quantities.get(key)
+    if old is None or new is None or _same(old, new):
+        return None
+    style = _style(new if isinstance(new, Figure) else old, after)
+    old_text, new_text = written(old, style), written(new, style)
+    share = float(new) / float(old) - 1 if isinstance(old, Figure) and isinstance(new, Figure) and old else 0.0
+    unit = new_text[1] or old_text[1]
+    label = quantity_label(key) + (f", {unit}" if unit else "")
+    return Move(
+        key,
+        label,
+        old_text[0],
+        new_text[0],
+        movement(old, new, style),
+        f"{share:+.1%}".replace("%", " %") if share else "",
+        getattr(new, "unit", "1"),
+        _plain(old),
+        _plain(new),
+        abs(share),
+    )
+
+
+def _same(old: Value, new: Value) -> bool:
+    if isinstance(old, Blocked) and isinstance(new, Blocked):
+        return old.code == new.code
+    return type(old) is type(new) and old == new
+
+
+def _plain(value: Value) -> Any:
+    return asjson.number(value) if isinstance(value, Figure) else None if isinstance(value, Blocked) else str(value)
+
+
+def _style(value: Value, estimate: Estimate) -> numbers.Style:
+    unit = getattr(value, "unit", "1")
+    return (
+        numbers.money(estimate.plan.cluster.currency)
+        if unit == "currency"
+        else numbers.BY_UNIT.get(unit, numbers.count)
+    )

@@ -1,0 +1,132 @@
+"""One plan, one estimate: every quantity by its key, and the findings.
+
+Pure: no clock, no files but the catalogue, no printing. The same plan gives the same estimate.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, cast
+
+from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
+from trainplan.budgets.model import ModelBudget, model_budget
+from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, reliability_budget
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
+from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
+from trainplan.figure import Blocked, Choice, Figure, Given, given
+from trainplan.plan.plan import Plan
+
+Value = Figure | Blocked | Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Everything that follows from one plan. `quantities` is in the order of the panes."""
+
+    plan: Plan
+    today: dt.date | None
+    situation: Situation
+    model: ModelBudget
+    mesh: MeshBudget
+    tokens: TokenBudget
+    speed: Throughput
+    checkpoint: CheckpointBudget
+    faults: ReliabilityBudget
+    money: CostBudget
+    quantities: Mapping[str, Value]
+
+    def figure(self, key: str) -> Value:
+        """The quantity of that key. Raises KeyError."""
+        return self.quantities[key]
+
+    @cached_property
+    def keys_of(self) -> Mapping[int, str]:
+        """Keys by the identity of their figure: how an input finds its own row."""
+        found: dict[int, str] = {}
+        for key, value in self.quantities.items():
+            if isinstance(value, Figure) and not isinstance(value.origin, Given):
+                found.setdefault(id(value), key)
+        return found
+
+    @cached_property
+    def all_quantities(self) -> Mapping[str, Value]:
+        """The quantities and, under a key of their own, all figures that they are made of."""
+        found: dict[str, Value] = dict(self.quantities)
+        known = dict(self.keys_of)
+        for key in list(found):
+            _add_inputs(found, known, key)
+        return found
+
+    @cached_property
+    def all_keys_of(self) -> Mapping[int, str]:
+        """As `keys_of`, for every figure that is an input of another."""
+        found = dict(self.keys_of)
+        for key, value in self.all_quantities.items():
+            if isinstance(value, Figure) and not isinstance(value.origin, Given):
+                found.setdefault(id(value), key)
+        return found
+
+
+def _add_inputs(found: dict[str, Value], known: dict[int, str], key: str) -> None:
+    value = found[key]
+    if not isinstance(value, Figure):
+        return
+    for name, item in value.named_inputs():
+        if isinstance(item.origin, Given) or id(item) in known:
+            continue
+        inner = f"{key}.{name.replace(' ', '_').replace('.', '_')}"
+        found[inner], known[id(item)] = item, inner
+        _add_inputs(found, known, inner)
+
+
+def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
+    """Everything that follows from a plan. `today` dates evidence; without it no evidence is called old."""
+    s = Situation(plan)
+    model = model_budget(s)
+    mesh = mesh_budget(s)
+    tokens = token_budget(s, model.active_parameters, mesh.data)
+    speed = throughput(s, model, tokens, mesh)
+    checkpoint = checkpoint_budget(s, model, mesh)
+    faults = reliability_budget(s, speed.step_time, speed.compute_time, checkpoint)
+    nothing = given("evaluation that blocks", 0.0, "s", "not counted yet", kind="measured")
+    hours = given("separate evaluation", 0.0, "h", "not counted yet", kind="measured")
+    money = cost_budget(s, speed, mesh, faults, nothing, hours)
+    quantities = _quantities(model, mesh, tokens, speed, checkpoint, faults, money)
+    return Estimate(plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, quantities)
+
+
+def _quantities(
+    model: ModelBudget,
+    mesh: MeshBudget,
+    tokens: TokenBudget,
+    speed: Throughput,
+    checkpoint: CheckpointBudget,
+    faults: ReliabilityBudget,
+    money: CostBudget,
+) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    _keyed(found, "model", model)
+    _keyed(found, "tokens", tokens)
+    _keyed(found, "compute", speed.flops)
+    _keyed(found, "compute", speed)
+    _keyed(found, "compute", money)
+    _keyed(found, "parallelism", mesh)
+    _keyed(found, "storage", checkpoint)
+    _keyed(found, "reliability", faults)
+    found["reliability.expected_failures"] = expected_failures(money.wall_time, faults.mtbf)
+    return found
+
+
+def _keyed(found: dict[str, Value], budget: str, values: Any) -> None:
+    """Every quantity of a budget under `budget.field`; parts in a mapping under `budget.field.part`."""
+    for field in fields(values):
+        value = getattr(values, field.name)
+        if isinstance(value, Figure | Blocked | Choice):
+            found[f"{budget}.{field.name}"] = value
+        elif isinstance(value, Mapping):
+            parts = cast("Mapping[str, Value]", value)
+            found.update({f"{budget}.{field.name}.{part}": item for part, item in parts.items()})

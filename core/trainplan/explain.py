@@ -1,0 +1,104 @@
+"""Why a number is what it is: the tree of a quantity down to plan fields and catalogue values, each quantity once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan import cardtext, numbers
+from trainplan.estimation import Estimate, Value
+from trainplan.figure import Blocked, Card, Choice, Figure, Given
+from trainplan.labels import quantity_label
+from trainplan.table import blocked_by, rests, written
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One number of the tree. `name` is what its parent calls it; `key` its quantity key or plan path; `seen` where it stands above already."""
+
+    name: str
+    key: str
+    value: Value
+    shown: str
+    formula: str
+    put_in: str
+    source: str
+    rests_on: str
+    verified: bool
+    is_field: bool
+    children: tuple[Node, ...]
+    seen: bool = False
+
+
+def tree(estimate: Estimate, key: str, depth: int = 99) -> Node:
+    """The tree of a quantity. Raises KeyError where the estimate has no such quantity."""
+    value = estimate.all_quantities[key]
+    return _node(estimate, key.rsplit(".", 1)[-1], value, depth, set())
+
+
+def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[int]) -> Node:
+    if isinstance(value, Blocked):
+        return Node(name, "", value, blocked_by(value.code) or "-", "", "", value.code, "missing", True, False, ())
+    if isinstance(value, Choice):
+        inner = _children(estimate, value.inputs, [f"input {i + 1}" for i in range(len(value.inputs))], depth, above)
+        return Node(name, "", value, str(value), "", "", value.source, value.kind, value.verified, False, inner)
+    shown = readable(value, estimate)
+    if isinstance(value.origin, Given):
+        origin = value.origin
+        return Node(
+            name, origin.name, value, shown, "", "", origin.source, rests(value), origin.verified, origin.is_field, ()
+        )
+    key = estimate.all_keys_of.get(id(value), "")
+    seen = id(value) in above
+    above.add(id(value))
+    card = value.origin
+    names = [name for name, _ in value.named_inputs()]
+    children = () if seen or depth <= 0 else _children(estimate, value.inputs, names, depth, above)
+    formula, filled = cardtext.text(card), put_in(card, value, estimate)
+    return Node(
+        name, key, value, shown, formula, filled, card.source, rests(value), card.verified, False, children, seen
+    )
+
+
+def _children(
+    estimate: Estimate, inputs: tuple[Figure, ...], names: list[str], depth: int, above: set[int]
+) -> tuple[Node, ...]:
+    return tuple(_node(estimate, name, item, depth - 1, above) for name, item in zip(names, inputs, strict=True))
+
+
+def readable(value: Figure, estimate: Estimate) -> str:
+    """A figure with its unit, as the tables write it."""
+    currency = estimate.plan.cluster.currency
+    if value.unit == "currency":
+        return f"{float(value):,.0f} {currency}"
+    unit = value.unit.replace("currency", currency)
+    style = numbers.BY_UNIT.get(value.unit)
+    if style is None:
+        return f"{numbers.count(float(value)).text(float(value))} {unit}"
+    text, shown_unit = written(value, style)
+    return f"{text} {shown_unit}".strip()
+
+
+def put_in(card: Card, value: Figure, estimate: Estimate) -> str:
+    """The formula of a figure with its numbers put in."""
+    values = {name: bare(item) for name, item in value.named_inputs()}
+    return cardtext.put_in(card, values)
+
+
+def bare(value: Figure) -> str:
+    """A number for inside a formula: whole ones whole up to 15 digits, others with six significant digits."""
+    number = float(value)
+    if number == int(number) and abs(number) < 1e13:
+        return f"{int(number):,}"
+    return f"{number:.6g}".replace("e+", "e")
+
+
+def said(node: Node) -> str:
+    """What a node is, in the words of the tree: a field, a catalogue value, or a formula."""
+    if node.is_field:
+        return f"[{node.key}] {node.rests_on}"
+    return node.source if not node.formula else f"= {node.formula}"
+
+
+def label_of(key: str) -> str:
+    """The label of a quantity's key."""
+    return quantity_label(key)

@@ -1,0 +1,255 @@
+"""Numbers that remember where they came from.
+
+A `Figure` is a float with an origin: a plan field, a catalogue value, or a formula and the figures put into it. The door of
+every table takes figures only, so no number without a story reaches a person. This module holds no formula of the field and
+knows no plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
+
+P = ParamSpec("P")
+
+KINDS: Final = ("missing", "assumed", "default", "published", "catalogue", "preset", "file", "measured")
+"""What a number can rest on, weakest first. A figure rests on the weakest of its inputs."""
+
+RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a formula says of itself: its name, unit, source, and whether the source was read again."""
+
+    name: str
+    unit: str
+    source: str
+    verified: bool
+    names: tuple[str, ...]
+    body: Callable[..., float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """A number that nothing here derives: a plan field or a catalogue value, its unit, kind and source."""
+
+    name: str
+    unit: str
+    kind: str
+    source: str
+    verified: bool
+    is_field: bool
+
+
+Origin: TypeAlias = "Card | Given"
+
+
+class Figure(float):
+    """A float in base units that remembers its origin, its inputs and what the weakest of them is."""
+
+    __slots__ = ("inputs", "origin", "rank", "sound")
+    origin: Origin
+    inputs: tuple[Figure, ...]
+    rank: int
+    sound: bool
+
+    @property
+    def unit(self) -> str:
+        return self.origin.unit
+
+    @property
+    def rests_on(self) -> str:
+        """The kind of the weakest input, one of `KINDS`."""
+        return KINDS[self.rank]
+
+    @property
+    def verified(self) -> bool:
+        """Whether every value and formula that it rests on was read again in its source."""
+        return self.sound
+
+    def named_inputs(self) -> Iterator[tuple[str, Figure]]:
+        """The inputs with the names that the formula gives them."""
+        if isinstance(self.origin, Card):
+            yield from zip(self.origin.names, self.inputs, strict=True)
+
+    def __reduce__(self) -> tuple[Callable[[float], float], tuple[float]]:
+        return float, (float(self),)
+
+
+class Blocked:
+    """A value that cannot follow, and why: `missing:data.sampler`, a finding's code, or `none` where nothing is wrong."""
+
+    __slots__ = ("code", "rank", "unit")
+
+    def __init__(self, code: str, unit: str = "1") -> None:
+        self.code, self.unit, self.rank = code, unit, 0
+
+    def __repr__(self) -> str:
+        return f"Blocked({self.code!r})"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Choice(str):
+    """A word that follows from figures, with the same story as a figure: a sampler, a rank's name, an instant."""
+
+    __slots__ = ("inputs", "kind", "source", "verified")
+    kind: str
+    source: str
+    verified: bool
+    inputs: tuple[Figure, ...]
+
+    def __new__(
+        cls, text: str, source: str, kind: str = "file", verified: bool = True, inputs: tuple[Figure, ...] = ()
+    ) -> Choice:
+        choice = super().__new__(cls, text)
+        choice.source, choice.kind, choice.verified, choice.inputs = source, kind, verified, inputs
+        return choice
+
+
+Quantity: TypeAlias = "Figure | Blocked"
+"""What one plan yields for a row: a figure, or the reason why there is none."""
+
+
+def given(
+    name: str,
+    value: float,
+    unit: str,
+    source: str,
+    *,
+    kind: str = "catalogue",
+    verified: bool = True,
+    is_field: bool = False,
+) -> Figure:
+    """A figure that enters from outside: `name` is a plan path or a catalogue key; `source` says where it was read."""
+    figure = Figure(value)
+    figure.origin = Given(name, unit, kind, source, verified, is_field)
+    figure.inputs = ()
+    figure.rank = RANK[kind]
+    figure.sound = verified
+    return figure
+
+
+def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
+    """A figure that `card` made of `inputs`; what it rests on is the weakest of them."""
+    figure = Figure(value)
+    figure.origin, figure.inputs = card, inputs
+    rank, sound = 7, card.verified
+    for item in inputs:
+        if item.rank < rank:
+            rank = item.rank
+        if not item.sound:
+            sound = False
+    figure.rank, figure.sound = rank, sound
+    return figure
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Callable[P, float]], Callable[P, Figure]]:
+    """Make one published formula out of a function on plain numbers.
+
+    Figures in, a Figure out; numpy columns in, a column out; bare numbers in, a bare number out; a Figure mixed with a bare
+    number raises TypeError. A blocked input comes back before the body runs; division by zero, overflow, nan and infinity
+    become `Blocked`. `unit` is the unit of the value in base units, `source` the citation, `verified` whether it was re-read.
+    """
+
+    def wrap(body: Callable[P, float]) -> Callable[P, Figure]:
+        names = body.__code__.co_varnames[: body.__code__.co_argcount]
+        card = Card(body.__name__, unit, source, verified, names, body)
+
+        def call(*args: Any, **named: Any) -> Any:
+            if named:
+                args = (*args, *(named[name] for name in names[len(args) :]))
+            kinds = {type(item) for item in args}
+            if len(kinds) == 1 and Figure in kinds:
+                return _figure(card, args)
+            if Blocked in kinds:
+                first: Blocked = next(item for item in args if type(item) is Blocked)
+                return first if first.unit == unit else Blocked(first.code, unit)
+            if Figure in kinds and kinds & {int, float}:
+                raise TypeError(_mixed(card, args))
+            return body(*args)
+
+        call.__name__, call.__doc__, call.__module__ = body.__name__, body.__doc__, body.__module__
+        call.card = card  # type: ignore[attr-defined]
+        return cast("Callable[P, Figure]", call)
+
+    return wrap
+
+
+def _figure(card: Card, args: tuple[Figure, ...]) -> Quantity:
+    try:
+        value = float(card.body(*args))
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return Blocked(f"undefined:{card.name}", card.unit)
+    if value - value != 0.0:  # nan or infinity
+        return Blocked(f"undefined:{card.name}", card.unit)
+    return derived(card, value, args)
+
+
+def _mixed(card: Card, args: tuple[Any, ...]) -> str:
+    bare = [name for name, item in zip(card.names, args, strict=True) if type(item) in (int, float)]
+    return (
+        f"{card.name}: {', '.join(bare)} is a bare number among figures; enter it with given(name, value, unit, source)"
+    )
+
+
+def _sum(*parts: float) -> float:
+    value = 0.0
+    for part in parts:
+        value = value + part
+    return value
+
+
+def _most(*parts: float) -> float:
+    return max(parts)
+
+
+_COMBINERS: dict[tuple[str, str, tuple[str, ...]], Card] = {}
+
+
+def _combiner(name: str, body: Callable[..., float], unit: str, names: tuple[str, ...]) -> Card:
+    key = (name, unit, names)
+    card = _COMBINERS.get(key)
+    if card is None:
+        card = _COMBINERS[key] = Card(name, unit, "definition", True, names, body)
+    return card
+
+
+def total(**parts: Quantity) -> Figure:
+    """The sum of named parts of one unit, left to right."""
+    return _combined("total", _sum, parts)
+
+
+def largest(**parts: Quantity) -> Figure:
+    """The largest of named parts of one unit."""
+    return _combined("largest", _most, parts)
+
+
+def _combined(name: str, body: Callable[..., float], parts: dict[str, Quantity]) -> Figure:
+    for part in parts.values():
+        if type(part) is Blocked:
+            return cast("Figure", part)
+    figures = cast("tuple[Figure, ...]", tuple(parts.values()))
+    card = _combiner(name, body, figures[0].unit if figures else "1", tuple(parts))
+    return cast("Figure", _figure(card, figures))
+
+
+def choose(kind: str, **branches: Callable[[], Figure]) -> Figure:
+    """The branch of that name, called; it alone is explained."""
+    return branches[kind.replace("-", "_")]()
+
+
+def require(value: Quantity, ok: bool, code: str) -> Figure:
+    """`value` where the rule holds; else blocked by the finding's code."""
+    return cast("Figure", value if ok else Blocked(code, value.unit))
+
+
+def blocked(code: str, unit: str = "1") -> Figure:
+    """A blocked value where a Figure is expected; the type says Figure, because formulas pass it on."""
+    return cast("Figure", Blocked(code, unit))

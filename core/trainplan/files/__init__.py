@@ -1,0 +1,1 @@
+"""Files that this project writes: plans, saved wholly or not at all, and the journal of what was not saved."""

@@ -1,0 +1,23 @@
+"""A finding: what is so, what would be right, and the plan field that decides it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Severity = Literal["error", "warning", "info"]
+
+ORDER: Final = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding. `paths` has the field that decides first; `fix` may be empty; `weight` orders within a severity."""
+
+    code: str
+    severity: Severity
+    budget: str
+    message: str
+    fix: str
+    paths: tuple[str, ...]
+    weight: float = 0.0

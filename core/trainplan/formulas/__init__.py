@@ -1,0 +1,1 @@
+"""Published formulas, one function each, on plain numbers or columns; their docstrings are their cards."""

@@ -1,0 +1,310 @@
+"""A Hugging Face config.json as a plan's [model] table, in full: never a preset, never a guess.
+
+Every spelling of the architectures in `families` is read, with the defaults that their classes have in transformers. What
+the file does not say is left out. Keys that were not read are listed; what contradicts itself is said in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from trainplan.interop.families import ALIASES, FAMILIES, LLAMA, Family, Said
+from trainplan.interop.layers import CHUNKED, FULL, SLIDING, layer_types, spacing, sparse_layers
+from trainplan.interop.reading import Reading
+
+SIZES: Final = {
+    "num_hidden_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "hidden_size": ("hidden_size", "n_embd", "d_model"),
+    "num_attention_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    "vocab_size": ("vocab_size", "padded_vocab_size"),
+    "max_position_embeddings": ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx"),
+}
+KEY_HEADS: Final = (
+    "num_key_value_heads",
+    "num_kv_heads",
+    "n_head_kv",
+    "multi_query_group_num",
+    "attn_config.kv_n_heads",
+)
+WIDTH: Final = ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
+FOUR_TIMES: Final = ("gpt2", "gpt_bigcode", "gpt_neo", "gptj", "codegen", "bloom", "falcon", "mpt")
+ONE_TO_ONE: Final = ("gpt2", "gpt_neo", "gpt_neox", "gptj", "codegen", "opt", "bloom", "persimmon")
+EXPERTS: Final = (
+    "num_local_experts",
+    "num_experts",
+    "n_routed_experts",
+    "moe_num_experts",
+    "ffn_config.moe_num_experts",
+)
+CHOSEN: Final = (
+    "num_experts_per_tok",
+    "num_experts_per_token",
+    "experts_per_token",
+    "moe_topk",
+    "moe_k",
+    "moe_top_k",
+    "ffn_config.moe_top_k",
+)
+EXPERT_WIDTH: Final = (
+    "moe_intermediate_size",
+    "moe_ffn_hidden_size",
+    "ffn_config.ffn_hidden_size",
+    "expert_ffn_hidden_size",
+)
+SHARED: Final = ("n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
+SHARED_WIDTH: Final = (
+    "shared_expert_intermediate_size",
+    "shared_intermediate_size",
+    "moe_shared_expert_intermediate_size",
+)
+LATENT: Final = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+NESTED: Final = ("text_config", "llm_config", "language_config")
+OTHER_LAYERS: Final = ("mamba", "ssm_", "linear_", "conv_", "rwkv", "hybrid_", "recurrent", "time_mix", "lru_")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The [model] table that a file says, keys that were not read, what a person has to know, and what is wrong."""
+
+    model: dict[str, Any]
+    unknown: tuple[str, ...]
+    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def model_of_config(config: Mapping[str, Any]) -> Imported:
+    """The plan's [model] table of one config.json; `problems` is empty where the file is consistent."""
+    inner, notes = _text_model(config)
+    kind = str(inner.get("model_type", ""))
+    kind = ALIASES.get(kind, kind)
+    family = FAMILIES.get(kind)
+    reading = Reading(inner, family.defaults if family else {})
+    reading.notes.extend(notes)
+    if family is None:
+        family = _unknown_family(reading, kind)
+    model = _sizes(reading, kind) | _structure(reading, kind, family)
+    model |= _experts(reading, kind, family, model) | _latent(reading) | _prediction(reading)
+    model |= _layers(reading, family, model)
+    _contradictions(reading, model)
+    return Imported(_tidy(model), reading.unused(), tuple(reading.notes), tuple(reading.problems))
+
+
+def _text_model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+    """The text model inside a model of several kinds of input, with what only the outer file says of it."""
+    for name in NESTED:
+        inner = config.get(name)
+        if isinstance(inner, Mapping):
+            outer = {key: config[key] for key in ("model_type", "tie_word_embeddings") if key in config}
+            return {**outer, **cast("Mapping[str, Any]", inner)}, [f"The text model in {name} was read, nothing else."]
+    return config, []
+
+
+def _unknown_family(reading: Reading, kind: str) -> Family:
+    other = [key for key in reading.config if key.startswith(OTHER_LAYERS)]
+    if other:
+        reading.problems.append(f"{other[0]} speaks of layers that are not attention. A plan cannot say them.")
+    reading.notes.append(
+        f"model_type {kind or 'is missing'}: not known here. It was read as Llama's; biases and norms may differ."
+    )
+    return Family(LLAMA, "every" if reading.value("layer_types") is None else "listed", "leading")
+
+
+def _sizes(reading: Reading, kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = {field: reading.count(*names) for field, names in SIZES.items()}
+    found["intermediate_size"] = _width(reading, kind, found["hidden_size"])
+    found["num_key_value_heads"] = _key_heads(reading, kind, found["num_attention_heads"])
+    found["head_dim"] = None if reading.value("kv_lora_rank") is not None else reading.count("head_dim", "kv_channels")
+    reading.used.update(("head_dim", "kv_channels"))
+    width = reading.count("word_embed_proj_dim")
+    found["embedding_size"] = width if width != found["hidden_size"] else None
+    return found
+
+
+def _width(reading: Reading, kind: str, hidden: int | None) -> int | None:
+    if kind == "mpt" and hidden is not None:
+        return int((reading.value("expansion_ratio") or 4) * hidden)
+    if kind == "llama4_text":
+        reading.used.add("intermediate_size")
+        return reading.count("intermediate_size_mlp")
+    width = None if kind == "bloom" else reading.count(*WIDTH)
+    return 4 * hidden if width is None and hidden is not None and kind in FOUR_TIMES else width
+
+
+def _key_heads(reading: Reading, kind: str, heads: int | None) -> int | None:
+    if kind in ONE_TO_ONE:
+        return None
+    listed = reading.count(*KEY_HEADS)
+    if kind == "falcon":
+        reading.used.add("multi_query")
+        if reading.flag("new_decoder_architecture", False):
+            return listed
+        return 1 if reading.flag("multi_query", True) else heads
+    if kind == "gpt_bigcode":
+        return 1 if reading.flag("multi_query", True) else heads
+    return listed
+
+
+def _structure(reading: Reading, kind: str, family: Family) -> dict[str, Any]:
+    """Norms, biases, positions: what the architecture does by itself or the file says."""
+    found = {field: _said(reading, value) for field, value in family.fields.items() if "." not in field}
+    return found | SPECIAL.get(kind, _nothing)(reading)
+
+
+def _said(reading: Reading, value: Any) -> Any:
+    return reading.flag(value.key, value.default) if isinstance(value, Said) else value
+
+
+def _nothing(reading: Reading) -> dict[str, Any]:
+    return {}
+
+
+def _falcon(reading: Reading) -> dict[str, Any]:
+    newer = reading.flag("new_decoder_architecture", False)
+    norms = reading.count("num_ln_in_parallel_attn") or (2 if newer else 1)
+    side = reading.flag("parallel_attn", True)
+    position = "alibi" if reading.flag("alibi", False) else "rope"
+    return {"norms_per_block": norms if side or newer else 2, "position_embedding": position}
+
+
+def _mpt(reading: Reading) -> dict[str, Any]:
+    bias = not reading.flag("no_bias", True)
+    fields = ("attention_bias", "attention_output_bias", "mlp_bias", "norm_bias")
+    found: dict[str, Any] = dict.fromkeys(fields, bias)
+    if reading.value("attn_config.alibi") is False:
+        found["position_embedding"] = "learned" if reading.flag("learned_pos_emb", True) else "none"
+    if reading.value("attn_config.qk_ln"):
+        found |= {"qk_norm": True, "qk_norm_scope": "projection"}
+    reading.used.add("learned_pos_emb")
+    return found
+
+
+def _opt(reading: Reading) -> dict[str, Any]:
+    first = reading.flag("do_layer_norm_before", True)
+    kept = not reading.flag("_remove_final_layer_norm", False)
+    trained = reading.flag("layer_norm_elementwise_affine", True)
+    return {"final_norm": first and kept} | ({} if trained else {"norm": "none"})
+
+
+def _neo(reading: Reading) -> dict[str, Any]:
+    return {"sliding_window": reading.count("window_size")}
+
+
+def _llama4(reading: Reading) -> dict[str, Any]:
+    """Its query and key norm has no weights."""
+    reading.used.add("use_qk_norm")
+    return {}
+
+
+SPECIAL: Final = {"falcon": _falcon, "mpt": _mpt, "opt": _opt, "gpt_neo": _neo, "llama4_text": _llama4}
+
+
+def _experts(reading: Reading, kind: str, family: Family, model: Mapping[str, Any]) -> dict[str, Any]:
+    experts = reading.count(*EXPERTS) if family.sparse else None
+    depth = model["num_hidden_layers"]
+    if experts is None or depth is None:
+        return {}
+    width = reading.count(*EXPERT_WIDTH)
+    found: dict[str, Any] = {
+        "num_experts": experts,
+        "num_experts_per_tok": _chosen(reading),
+        "moe_intermediate_size": reading.count("intermediate_size") if width is None else width,
+        **{field.split(".")[1]: _said(reading, value) for field, value in family.fields.items() if "." in field},
+        **_shared(reading),
+    }
+    sparse = sparse_layers(reading, family.sparse, depth)
+    pair = spacing(sparse)
+    if pair is None:
+        words = ["sparse" if flag else "dense" for flag in sparse]
+        return {"moe": found, "mlp_layer_types": words}
+    return {"moe": found | {"first_k_dense_replace": pair[0], "moe_layer_freq": pair[1]}}
+
+
+def _chosen(reading: Reading) -> int | None:
+    found = reading.value(*CHOSEN)
+    if not isinstance(found, list):
+        return reading.count(*CHOSEN)
+    kinds = set(cast("list[int]", found))
+    if len(kinds) > 1:
+        reading.problems.append("The number of experts of a token differs between layers. A plan has one number.")
+    return next(iter(kinds), None)
+
+
+def _shared(reading: Reading) -> dict[str, Any]:
+    number, width = reading.count(*SHARED, least=0), reading.count(*SHARED_WIDTH, least=0)
+    if number is None and width is None:
+        return {}
+    found = {"num_shared_experts": 1 if number is None else number, "shared_expert_intermediate_size": width}
+    return found if width != 0 else {"num_shared_experts": 0}
+
+
+def _latent(reading: Reading) -> dict[str, Any]:
+    if reading.value("kv_lora_rank") is None:
+        return {}
+    return {"mla": {name: reading.count(name) for name in LATENT}, "num_key_value_heads": None}
+
+
+def _prediction(reading: Reading) -> dict[str, Any]:
+    depths = reading.count("num_nextn_predict_layers", "mtp_num_layers", least=0)
+    if not depths:
+        return {}
+    reading.notes.append("Prediction depths are counted. Without [model.mtp] the plan is of the main model alone.")
+    return {"mtp": {"num_nextn_predict_layers": depths}}
+
+
+def _layers(reading: Reading, family: Family, model: Mapping[str, Any]) -> dict[str, Any]:
+    depth = model["num_hidden_layers"]
+    window = model.get("sliding_window") or reading.value("sliding_window")
+    words = layer_types(reading, family.windows, depth) if depth is not None else ()
+    chunk = reading.value("attention_chunk_size")
+    reading.used.update(("use_sliding_window", "max_window_layers", "sliding_window_pattern"))
+    found: dict[str, Any] = {"layer_types": list(words) if set(words) - {FULL} else None}
+    found["sliding_window"] = window if SLIDING in words else None
+    found["attention_chunk_size"] = chunk if CHUNKED in words else None
+    return found
+
+
+def _contradictions(reading: Reading, model: Mapping[str, Any]) -> None:
+    for field in ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size"):
+        if model.get(field) is None and not any(field in problem for problem in reading.problems):
+            reading.problems.append(f"There is no {field}, also not under another name: {', '.join(SIZES[field])}.")
+    hidden, heads, groups = (model.get(name) for name in ("hidden_size", "num_attention_heads", "num_key_value_heads"))
+    if hidden and heads and not model.get("head_dim") and "mla" not in model and hidden % heads:
+        reading.problems.append(
+            f"hidden_size {hidden} is not a multiple of num_attention_heads {heads}; no head_dim is given."
+        )
+    if heads and groups and heads % groups:
+        reading.problems.append(f"num_attention_heads {heads} is not a multiple of num_key_value_heads {groups}.")
+    experts = model.get("moe", {})
+    most, chosen = experts.get("num_experts"), experts.get("num_experts_per_tok")
+    if most and chosen and chosen > most:
+        reading.problems.append(f"num_experts_per_tok {chosen} is above the number of experts, {most}.")
+
+
+DEFAULTS: Final = {
+    "norm": "rmsnorm",
+    "position_embedding": "rope",
+    "gated_mlp": True,
+    "final_norm": True,
+    "qk_norm_scope": "head",
+}
+
+
+def _tidy(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is not said and what the plan format means by an absent field, tables last."""
+    kept = {key: value for key, value in model.items() if not isinstance(value, dict) and _speaks(key, value)}
+    if not kept.get("qk_norm"):
+        kept.pop("qk_norm_scope", None)
+    for table in ("moe", "mla", "mtp"):
+        if table in model:
+            kept[table] = {
+                key: value for key, value in model[table].items() if value is not None and value is not False
+            }
+    return kept
+
+
+def _speaks(key: str, value: Any) -> bool:
+    if value is None or (value is False and key not in ("tie_word_embeddings", "gated_mlp", "final_norm", "norm_bias")):
+        return False
+    return DEFAULTS.get(key) != value

@@ -1,0 +1,226 @@
+"""What is wrong with parsed TOML, in our words: one fault for each error, with the nearest known name or fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+
+from trainplan.catalogue import names
+from trainplan.plan.plan import Plan
+from trainplan.plan.tables import Table
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+PathOf = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that makes a plan unusable: its path, the sentence, the nearest fix, and what its place is."""
+
+    path: PathOf
+    message: str
+    fix: str
+    at: Literal["key", "value", "header"] = "value"
+
+
+def faults_of(error: ValidationError, data: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """Every fault of a validation, in our words."""
+    return tuple(_fault(item, data) for item in error.errors(include_url=False))
+
+
+def _fault(item: ErrorDetails, data: Mapping[str, Any]) -> Fault:
+    path: PathOf = tuple(part for part in item["loc"] if part != "[key]")
+    kind, context = item["type"], item.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown(path)
+    field = str(path[-1]) if path else "plan"
+    if isinstance(path[-1] if path else "", int):
+        field = f"{path[-2]}[{path[-1]}]"
+    if kind == "missing":
+        return Fault(path, f"{field} is missing. format = 1 is the first line of a plan", "format = 1", "header")
+    if kind == "refused":
+        return _said(path, field, item["input"], str(context["wanted"]), str(context["nearest"]))
+    if kind == "literal_error":
+        return _choice(path, field, item["input"], str(context["expected"]))
+    return _said(path, field, item["input"], _WANTED.get(kind, _wanted(kind, context)), "")
+
+
+_WANTED: Final = {
+    "string_type": "Text in quotes",
+    "bool_type": "true or false",
+    "date_type": "A date such as 2026-12-07",
+    "date_from_datetime_inexact": "A date such as 2026-12-07",
+    "datetime_type": "A time with an offset such as 2026-12-07T10:00:00Z",
+    "model_type": "A table",
+    "dict_type": "A table",
+    "tuple_type": "A list",
+    "float_type": "A number",
+    "finite_number": "A finite number",
+}
+
+_PATTERNS: Final = {
+    "name": "A name without dot, quote or control character",
+    "currency": "A word of letters such as USD",
+    "sha256": "64 hexadecimal digits",
+    "pass_if": "A comparison such as <= 0.10",
+}
+
+
+def _wanted(kind: str, context: Mapping[str, Any]) -> str:
+    if kind == "string_too_short":
+        return "A text that is not empty"
+    if kind == "string_too_long":
+        return f"A text of at most {context['max_length']} characters"
+    return ""
+
+
+def _said(path: PathOf, field: str, found: Any, wanted: str, nearest: str) -> Fault:
+    wanted = wanted or _PATTERNS.get(field, "Another value")
+    end = f"; nearest: {nearest}" if nearest else ""
+    return Fault(path, f"{field} is {shown(found)}{_join(wanted)}{end}", nearest)
+
+
+def _join(wanted: str) -> str:
+    """`not a whole number. ...` goes on after a comma, a sentence of its own after a full stop."""
+    return f", {wanted}" if wanted[:1].islower() else f". {wanted}"
+
+
+def _choice(path: PathOf, field: str, found: Any, expected: str) -> Fault:
+    known = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
+    nearest = nearest_name(str(found), known) if isinstance(found, str) else ""
+    end = f"; nearest: {nearest}" if nearest else ""
+    one = f"One of {', '.join(known)}" if len(known) > 1 else f"Only {known[0]}"
+    return Fault(path, f"{field} is {shown(found)}. {one}{end}", nearest)
+
+
+def _unknown(path: PathOf) -> Fault:
+    known = known_fields(path[:-1])
+    nearest = nearest_name(str(path[-1]), known) or _elsewhere(str(path[-1]))
+    name = ".".join(str(part) for part in path)
+    what = "table" if len(path) == 1 and nearest in known_tables() else "field"
+    end = f". Nearest: {nearest}" if nearest else f". Known here: {', '.join(known[:12])}" if known else ""
+    return Fault(path, f"unknown {what} {name}{end}", nearest, "key")
+
+
+def known_tables() -> tuple[str, ...]:
+    """Names of the plan's tables."""
+    return tuple(name for name, info in Plan.model_fields.items() if table_in(info.annotation) is not None)
+
+
+def known_fields(path: PathOf) -> tuple[str, ...]:
+    """Fields of the table at a path; empty where there is no table."""
+    table: type[Table] | None = Plan
+    for part in path:
+        if isinstance(part, int) or table is None:
+            continue
+        info = table.model_fields.get(part)
+        table = table_in(info.annotation) if info is not None else None
+    return tuple(table.model_fields) if table is not None else ()
+
+
+def table_in(annotation: Any) -> type[Table] | None:
+    """The table that an annotation holds, or None."""
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        return annotation
+    for part in get_args(annotation):
+        found = table_in(part)
+        if found is not None:
+            return found
+    return None
+
+
+def _elsewhere(name: str) -> str:
+    """`data.sequence_length` for a `sequence_length` written in another table."""
+    for table in known_tables():
+        if name in known_fields((table,)):
+            return f"{table}.{name}"
+    return ""
+
+
+def nearest_name(found: str, known: Iterable[str]) -> str:
+    """The one known name that is close to what was found, or empty; hyphen and underscore count as the same."""
+    from difflib import get_close_matches
+
+    plain = {name.lower().replace("_", "-"): name for name in known}
+    match = get_close_matches(found.lower().replace("_", "-"), list(plain), n=1, cutoff=0.55)
+    return plain[match[0]] if match else ""
+
+
+def shown(value: Any) -> str:
+    """A found value as TOML writes it, cut to a line's worth."""
+    text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else _plain(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(cast('list[Any]', value))}"
+    return str(value)
+
+
+def reference_faults(plan: Plan) -> tuple[Fault, ...]:
+    """Names that the plan refers to and nothing has: catalogue entries, sources of stages; and names used twice."""
+    return (*_catalogue_faults(plan), *_twice(plan), *_weight_faults(plan))
+
+
+def _catalogue_faults(plan: Plan) -> list[Fault]:
+    named: list[tuple[PathOf, str, str | None]] = [
+        (("model", "preset"), "models", plan.model.preset),
+        (("cluster", "accelerator"), "accelerators", plan.cluster.accelerator),
+    ]
+    tasks = ((("evaluation", "tasks", i, "task"), "tasks", task.task) for i, task in enumerate(plan.evaluation.tasks))
+    return [
+        _no_entry(path, kind, name)
+        for path, kind, name in (*named, *tasks)
+        if name is not None and name not in names(kind)
+    ]
+
+
+def _no_entry(path: PathOf, kind: str, name: str) -> Fault:
+    nearest = nearest_name(name, names(kind))
+    end = f". Nearest: {nearest}" if nearest else ""
+    return Fault(path, f'{path[-1]} is "{name}", not in the catalogue of {kind}{end}', nearest)
+
+
+def _twice(plan: Plan) -> list[Fault]:
+    faults: list[Fault] = []
+    lists: tuple[tuple[PathOf, str, list[str | None]], ...] = (
+        (("data", "sources"), "name", [source.name for source in plan.data.sources]),
+        (("data", "stages"), "name", [stage.name for stage in plan.data.stages]),
+        (("pilot",), "rung", [rung.rung for rung in plan.pilot]),
+        (("readiness",), "item", [item.item for item in plan.readiness]),
+    )
+    for path, field, found in lists:
+        for index, name in enumerate(found):
+            if name is not None and name in found[:index]:
+                noun = str(path[-1]).removesuffix("s") if path[0] == "data" else path[0]
+                faults.append(
+                    Fault((*path, index, field), f'two {noun} entries are called "{name}". Names are unique', "")
+                )
+    return faults
+
+
+def _weight_faults(plan: Plan) -> list[Fault]:
+    known = [source.name for source in plan.data.sources if source.name is not None]
+    faults: list[Fault] = []
+    for index, stage in enumerate(plan.data.stages):
+        for name in stage.weights or {}:
+            if name not in known:
+                nearest = nearest_name(name, known)
+                end = f". Nearest: {nearest}" if nearest else ". No source has that name"
+                path: PathOf = ("data", "stages", index, "weights", name)
+                faults.append(
+                    Fault(
+                        path,
+                        f"unknown source {name} in the weights of stage {stage.name or index}{end}",
+                        nearest,
+                        "key",
+                    )
+                )
+    return faults

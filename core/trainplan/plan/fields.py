@@ -1,0 +1,162 @@
+"""The kinds of field that a plan has: how a value is read, what it may be, and how the schema describes it.
+
+A reader takes what TOML gave (text or a number) and returns a `Quantity` in base units with the person's spelling; what it
+refuses says what would be right. What relates two fields is not looked at here: that is a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeAlias
+
+from pydantic import PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from trainplan.unit import DIMENSIONS, Quantity, UnitError, parse
+
+INT64: Final = 2.0**63
+
+
+def refusal(wanted: str, nearest: str = "") -> PydanticCustomError:
+    """The error of one field: what would be right, and the nearest text that would be."""
+    return PydanticCustomError("refused", "{wanted}", {"wanted": wanted, "nearest": nearest})
+
+
+def reader(
+    dimension: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    above: float | None = None,
+    whole: bool = False,
+) -> Callable[[object], Quantity]:
+    """A function that reads one value of a dimension; bounds are in base units, `above` is exclusive."""
+    example = DIMENSIONS[dimension].example
+
+    def read(value: object) -> Quantity:
+        if isinstance(value, Quantity):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise refusal(_wanted(dimension, low, high, above, whole))
+        text = value if isinstance(value, str) else ""
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise refusal(f"past the whole numbers of 64 bits. {_wanted(dimension, low, high, above, whole)}")
+        try:
+            number = parse(text, dimension) if isinstance(value, str) else float(value)
+        except UnitError as error:
+            raise refusal(str(error) if str(error) else f"such as {example}", error.nearest) from None
+        _check(number, dimension, low, high, above, whole)
+        return Quantity(number, text)
+
+    return read
+
+
+def _check(
+    number: float, dimension: str, low: float | None, high: float | None, above: float | None, whole: bool
+) -> None:
+    bad = number != number or abs(number) == float("inf") or abs(number) >= INT64
+    bad = bad or (low is not None and number < low) or (high is not None and number > high)
+    bad = bad or (above is not None and number <= above)
+    if bad or (whole and number != int(number)):
+        start = "not a whole number. " if not bad and whole else ""
+        raise refusal(start + _wanted(dimension, low, high, above, whole), _nearest(number, low, high, above, whole))
+
+
+def _nearest(number: float, low: float | None, high: float | None, above: float | None, whole: bool) -> str:
+    if number != number:
+        return ""
+    if whole and abs(number) < INT64 and (low is None or round(number) >= low) and (high is None or number <= high):
+        return f"{round(number)}"
+    if low is not None and number < low:
+        return f"{low:g}"
+    return f"{high:g}" if high is not None and number > high and abs(number) != float("inf") and above is None else ""
+
+
+def _wanted(dimension: str, low: float | None, high: float | None, above: float | None, whole: bool) -> str:
+    noun = {
+        "1": "whole number" if whole else "number",
+        "tokens": "number of tokens",
+        "money": "amount",
+        "bytes": "size in bytes",
+        "bytes/s": "rate in bytes or bits",
+        "FLOP/s": "rate in FLOP/s",
+        "s": "time",
+        "share": "number",
+    }[dimension]
+    bounds = _bounds(low, high, above)
+    example = DIMENSIONS[dimension].example
+    return f"A {noun}{bounds}" if dimension in ("1", "share") else f"A {noun}{bounds} such as {example}"
+
+
+def _bounds(low: float | None, high: float | None, above: float | None) -> str:
+    least = f" above {above:g}" if above is not None else f" from {low:g}" if low is not None else ""
+    most = f" to {high:,.12g}" if high is not None else ""
+    return f"{least}{most}" if least else f" up{most}" if most else ""
+
+
+def _schema(dimension: str, **bounds: float) -> WithJsonSchema:
+    number: dict[str, Any] = {"type": "number", **bounds}
+    text: dict[str, Any] = {"type": "string", "description": f"such as {DIMENSIONS[dimension].example}"}
+    return WithJsonSchema({"anyOf": [number, text]})
+
+
+Count: TypeAlias = Annotated[Quantity, PlainValidator(reader("1", 1, 1e9, whole=True)), _schema("1", minimum=1)]
+"""A whole number from 1."""
+CountOrZero: TypeAlias = Annotated[Quantity, PlainValidator(reader("1", 0, 1e9, whole=True)), _schema("1", minimum=0)]
+"""A whole number from 0."""
+Tokens: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("tokens", 1, 1e17, whole=True)), _schema("tokens", minimum=1)
+]
+"""Tokens, from 1."""
+TokensOrZero: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("tokens", 0, 1e17, whole=True)), _schema("tokens", minimum=0)
+]
+"""Tokens, from 0."""
+Share: TypeAlias = Annotated[Quantity, PlainValidator(reader("share", 0, 1)), _schema("share", minimum=0, maximum=1)]
+"""A share from 0 to 1."""
+Positive: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("1", high=1e9, above=0)), _schema("1", exclusiveMinimum=0)
+]
+"""A number above 0."""
+Utilization: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("share", high=1, above=0)), _schema("share", exclusiveMinimum=0, maximum=1)
+]
+"""A share above 0, 1 at most: above 1 is an input error, whatever the convention."""
+Weight: TypeAlias = Annotated[Quantity, PlainValidator(reader("share", 0, 1e6)), _schema("share", minimum=0)]
+"""A weight, not negative; that weights sum to 1 is a finding."""
+AtLeastOne: TypeAlias = Annotated[Quantity, PlainValidator(reader("1", 1, 1e6)), _schema("1", minimum=1)]
+"""A number from 1."""
+Ratio: TypeAlias = Annotated[Quantity, PlainValidator(reader("1", 0, 1e6)), _schema("1", minimum=0)]
+"""A number from 0."""
+Bytes: TypeAlias = Annotated[Quantity, PlainValidator(reader("bytes", 0)), _schema("bytes", minimum=0)]
+"""A size, from 0."""
+Size: TypeAlias = Annotated[Quantity, PlainValidator(reader("bytes", above=0)), _schema("bytes", exclusiveMinimum=0)]
+"""A size above 0."""
+Rate: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("bytes/s", above=0)), _schema("bytes/s", exclusiveMinimum=0)
+]
+"""Bytes a second, above 0."""
+FlopRate: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("FLOP/s", above=0)), _schema("FLOP/s", exclusiveMinimum=0)
+]
+"""FLOP a second, above 0."""
+Time: TypeAlias = Annotated[Quantity, PlainValidator(reader("s", 0, 1e10)), _schema("s", minimum=0)]
+"""A time in seconds, from 0."""
+PositiveTime: TypeAlias = Annotated[
+    Quantity, PlainValidator(reader("s", high=1e10, above=0)), _schema("s", exclusiveMinimum=0)
+]
+"""A time in seconds, above 0."""
+Money: TypeAlias = Annotated[Quantity, PlainValidator(reader("money", 0, 1e15)), _schema("money", minimum=0)]
+"""An amount in the plan's currency, from 0."""
+
+
+def _interval(value: object) -> Quantity | str:
+    return "auto" if value == "auto" else reader("s", above=0, high=1e10)(value)
+
+
+Interval: TypeAlias = Annotated[
+    Quantity | str,
+    PlainValidator(_interval),
+    WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": ["number", "string"]}]}),
+]
+"""`auto`, or a time above 0."""

@@ -1,0 +1,50 @@
+"""The plan as a value: every table, frozen and validated; nothing in it is derived."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainplan.plan.shape import Model
+from trainplan.plan.tables import (
+    Batch,
+    Calendar,
+    Cluster,
+    Data,
+    Evaluation,
+    Memory,
+    Parallelism,
+    Paths,
+    ReadinessItem,
+    Reliability,
+    Rung,
+    Storage,
+    Table,
+    Text,
+    Training,
+    UtilizationClaim,
+)
+
+
+class Plan(Table):
+    """A training run as people decide it, format 1."""
+
+    format: Literal[1] = Field(description="Version of the plan format.")
+    name: Text | None = Field(None, description="Name of the plan; the file's name when absent.")
+    description: Text | None = Field(None, description="One line for people.")
+    schedule: Calendar = Field(Calendar(), description="Start, deadline, budget.")
+    paths: Paths = Field(Paths(), description="What automatic checks look at.")
+    model: Model = Field(Model(), description="Shape of the network.")
+    data: Data = Field(Data(), description="Tokens and sources.")
+    batch: Batch = Field(Batch(), description="Batch sizes.")
+    training: Training = Field(Training(), description="Framework, precision, optimizer, kernels.")
+    cluster: Cluster = Field(Cluster(), description="Accelerators and links.")
+    parallelism: Parallelism = Field(Parallelism(), description="How the model and the batch are split.")
+    utilization: UtilizationClaim = Field(UtilizationClaim(), description="Utilization and its evidence.")
+    memory: Memory = Field(Memory(), description="Headroom and overheads.")
+    storage: Storage = Field(Storage(), description="Space and bandwidth.")
+    reliability: Reliability = Field(Reliability(), description="Failures and what they cost.")
+    evaluation: Evaluation = Field(Evaluation(), description="Evaluation tasks and cadence.")
+    pilot: Annotated[tuple[Rung, ...], Field(strict=False)] = Field((), description="Rungs of the pilot ladder.")
+    readiness: Annotated[tuple[ReadinessItem, ...], Field(strict=False)] = Field((), description="Readiness items.")

@@ -1,0 +1,103 @@
+"""From the text of a plan file to a Plan, or to every error at once with its place and what would be right.
+
+Only what makes a file unusable is an error here: syntax, type, range, unknown fields and names, two sources of one name. What
+relates two fields is a finding elsewhere, so that half-made plans open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainplan.plan.faults import Fault, faults_of, reference_faults
+from trainplan.plan.places import Places, scan
+from trainplan.plan.plan import Plan
+from trainplan.plan.source import PlanSource, SourceError, parse_source, read_source
+
+
+@dataclass(frozen=True, slots=True)
+class PlanError:
+    """One error of a file: where, what is wrong with what would be right, and the nearest fix (may be empty)."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class Unusable(Exception):
+    """A file that cannot be used, with all its errors in file order."""
+
+    def __init__(self, errors: tuple[PlanError, ...]) -> None:
+        super().__init__("\n".join(str(error) for error in errors))
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A plan with the text it was read from."""
+
+    plan: Plan
+    source: PlanSource
+
+
+def open_plan(path: Path) -> Opened:
+    """Read and validate a plan file. Raises Unusable."""
+    try:
+        source = read_source(path)
+    except SourceError as error:
+        raise Unusable((_sourced(error),)) from None
+    return Opened(plan_of_text(source.text, str(path)), source)
+
+
+def plan_of_text(text: str, file: str) -> Plan:
+    """The plan that a text says. Raises Unusable with every error and its place in `file`."""
+    try:
+        data = parse_source(text)
+    except SourceError as error:
+        fault = _sourced(error)
+        raise Unusable((PlanError(file, fault.line, fault.column, "", fault.message, fault.fix),)) from None
+    plan, faults = validated(data)
+    if plan is None or faults:
+        places = scan(text)
+        errors = (_placed(fault, places, file) for fault in faults)
+        raise Unusable(tuple(sorted(errors, key=lambda error: (error.line, error.column))))
+    return plan
+
+
+def validated(data: Mapping[str, Any]) -> tuple[Plan | None, tuple[Fault, ...]]:
+    """The plan of parsed TOML, and every fault with its path; the plan is None when a field itself is wrong."""
+    from pydantic import ValidationError
+
+    try:
+        plan = Plan.model_validate(data)
+    except ValidationError as error:
+        return None, faults_of(error, data)
+    return plan, reference_faults(plan)
+
+
+def _sourced(error: SourceError) -> PlanError:
+    return PlanError(str(error.path), error.line, error.column, "", error.message, error.fix)
+
+
+def _placed(fault: Fault, places: Places, file: str) -> PlanError:
+    span = places.key(fault.path) if fault.at == "key" else None
+    if span is None and fault.at != "header":
+        span = places.value(fault.path)
+    if span is None:
+        span = places.key(fault.path) or places.header(fault.path)
+    place = places.place(span) if span is not None else None
+    line, column = (place.line, place.column) if place is not None else (1, 1)
+    return PlanError(file, line, column, dotted(fault.path), fault.message, fault.fix)
+
+
+def dotted(path: tuple[str | int, ...]) -> str:
+    """A path as people write it."""
+    return ".".join(str(part) for part in path)

@@ -1,0 +1,257 @@
+"""The door to every table: a row takes a plan field, or a quantity that carries its story; nothing else gets in.
+
+Rows are data. The app draws them, `show` prints them, the report quotes them; they all say the same because they ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainplan import numbers
+from trainplan.catalogue import names
+from trainplan.estimation import Estimate, Value
+from trainplan.figure import Blocked, Card, Choice, Figure
+from trainplan.labels import field_label, quantity_label
+from trainplan.numbers import Scale, Style
+from trainplan.plan.describe import words_of
+from trainplan.unit import Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """A plan field, editable in place. `unit` is what stands behind the box; `style` writes values that were typed as numbers."""
+
+    path: str
+    unit: str = ""
+    style: Style = numbers.plain
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A quantity. `style` None means by its unit; `note` replaces what it rests on where all is sound."""
+
+    key: str
+    style: Style | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A line across with a title."""
+
+    title: str = ""
+
+
+Row = FieldRow | FigureRow | RuleRow
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One pane's ledger: its full name, the budget that it shows, its rows, and which of them come first in a low window."""
+
+    title: str
+    budget: str
+    rows: tuple[Row, ...]
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What a row says in words: label, value, unit, movement, what it rests on. `editable` tells boxes from figures."""
+
+    id: str
+    label: str
+    value: str
+    unit: str
+    moved: str
+    rests_on: str
+    editable: bool
+    choices: tuple[str, ...] = ()
+    raw: str = ""
+
+
+def cells(row: FieldRow | FigureRow, now: Estimate, saved: Estimate | None = None) -> Cells:
+    """The words of a row for an estimate, and how it moved against the saved one."""
+    if isinstance(row, FieldRow):
+        return _field_cells(row, now, saved)
+    value = now.quantities[row.key]
+    before = saved.quantities.get(row.key) if saved is not None else None
+    text, unit = written(value, _style(row, value, now))
+    return Cells(
+        row.key,
+        quantity_label(row.key),
+        text,
+        unit,
+        movement(before, value, _style(row, value, now)),
+        row.note or rests(value),
+        False,
+    )
+
+
+def _style(row: FigureRow, value: Value, now: Estimate) -> Style:
+    if row.style is not None:
+        return row.style
+    unit = value.unit if isinstance(value, Figure | Blocked) else "1"
+    return numbers.money(now.plan.cluster.currency) if unit == "currency" else numbers.BY_UNIT.get(unit, numbers.count)
+
+
+def written(value: Value, style: Style) -> tuple[str, str]:
+    """A quantity as (text, unit): `?` where it cannot follow, `-` where it does not apply."""
+    if isinstance(value, Blocked):
+        return ("-" if value.code == "none" else "?"), ""
+    if isinstance(value, Choice):
+        return str(value), ""
+    scale = style(float(value))
+    return scale.text(float(value)), scale.unit
+
+
+def movement(before: Value | None, after: Value, style: Style) -> str:
+    """How a quantity moved, signed, on the scale that it is written in; `changed` for words and for what came or went."""
+    if before is None:
+        return ""
+    if isinstance(before, Figure) and isinstance(after, Figure):
+        return style(float(after)).moved(float(before), float(after))
+    same = type(before) is type(after) and (
+        str(before) == str(after)
+        if isinstance(before, Choice)
+        else getattr(before, "code", "") == getattr(after, "code", "")
+    )
+    return "" if same else "changed"
+
+
+def rests(value: Value) -> str:
+    """What a quantity rests on, with `?` where something in it was not read again; why, where it cannot follow."""
+    if isinstance(value, Blocked):
+        return blocked_by(value.code)
+    if isinstance(value, Choice):
+        return value.kind + ("" if value.verified else " ?")
+    return value.rests_on + ("" if value.verified else " ?")
+
+
+def blocked_by(code: str) -> str:
+    """The reason of a blocked value in a few words."""
+    if code == "none":
+        return ""
+    if code.startswith("missing:"):
+        return "missing"
+    return "not defined" if code.startswith("undefined:") else f"see {code}"
+
+
+def _field_cells(row: FieldRow, now: Estimate, saved: Estimate | None) -> Cells:
+    text, kind = field_text(row, now)
+    before = field_text(row, saved)[0] if saved is not None else text
+    moved = "" if before == text else _field_moved(row, now, saved)
+    return Cells(
+        row.path,
+        field_label(row.path),
+        text,
+        row.unit or _field_unit(row, now),
+        moved,
+        kind,
+        True,
+        _choices(row.path),
+        raw_text(row.path, now),
+    )
+
+
+def _field_unit(row: FieldRow, now: Estimate) -> str:
+    if row.path == "cluster.nodes":
+        per, part = now.situation["cluster.accelerators_per_node"], now.plan.cluster.accelerator
+        return f"x {int(per)} {_short(part)}" if isinstance(per, Figure) and part else ""
+    if row.path == "cluster.price_per_accelerator_hour":
+        return f"{now.plan.cluster.currency}/acc h"
+    return ""
+
+
+def _short(part: str | None) -> str:
+    return (part or "").split("-")[0].upper()
+
+
+def field_text(row: FieldRow, now: Estimate) -> tuple[str, str]:
+    """A field's text as the box shows it, and its own origin: file, preset, catalogue, default, missing."""
+    value = now.situation.value(row.path)
+    kind, verified = now.situation.origin(row.path)
+    if value is None:
+        return "", "missing" if row.path in _WANTED else ""
+    origin = kind + ("" if verified else " ?")
+    if isinstance(value, Quantity) and value.text:
+        return value.text, origin
+    if isinstance(value, bool):
+        return ("yes" if value else "no"), origin
+    if isinstance(value, int | float):
+        return row.style(float(value)).text(float(value)) if value else "0", origin
+    return str(value), origin
+
+
+_WANTED = {
+    "data.train_tokens",
+    "data.sequence_length",
+    "data.sampler",
+    "batch.global_batch_sequences",
+    "cluster.accelerator",
+    "cluster.nodes",
+    "cluster.price_per_accelerator_hour",
+    "utilization.value",
+    "storage.write_bandwidth",
+}
+
+
+def _field_moved(row: FieldRow, now: Estimate, saved: Estimate | None) -> str:
+    after, before = now.situation.value(row.path), saved.situation.value(row.path) if saved is not None else None
+    number = isinstance(after, int | float) and isinstance(before, int | float) and not isinstance(after, bool)
+    if not number:
+        return "changed"
+    style = numbers.BY_UNIT.get(_unit_of(row.path, now), row.style)
+    style = _short_tokens if _unit_of(row.path, now) == "tokens" and row.path != "data.sequence_length" else style
+    return style(float(after)).moved(float(before), float(after))
+
+
+def _unit_of(path: str, now: Estimate) -> str:
+    figure = now.situation[path]
+    return figure.unit
+
+
+def _short_tokens(value: float) -> Scale:
+    """Movement of tokens as people write them: +800B."""
+    return _Prefixed(1, 0, "")
+
+
+class _Prefixed(Scale):
+    def moved(self, before: float, after: float) -> str:
+        delta = after - before
+        for factor, prefix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+            if abs(delta) >= factor:
+                return f"{delta / factor:+.4g}{prefix}"
+        return f"{delta:+,.0f}" if delta else ""
+
+
+def _choices(path: str) -> tuple[str, ...]:
+    return names(_CATALOGUES[path]) if path in _CATALOGUES else words_of(path)
+
+
+_CATALOGUES = {"model.preset": "models", "cluster.accelerator": "accelerators"}
+
+
+def raw_text(path: str, now: Estimate) -> str:
+    """A field's text as an edit of it begins: as typed, numbers without commas."""
+    value = now.situation.value(path)
+    if value is None:
+        return ""
+    if isinstance(value, Quantity) and value.text:
+        return value.text
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{int(value)}" if float(value).is_integer() else f"{float(value):.12g}"
+    return str(value)
+
+
+def story(value: Figure) -> str:
+    """The formula or the origin of a figure in one line."""
+    return value.origin.source if isinstance(value.origin, Card) else f"{value.origin.name}: {value.origin.source}"
+
+
+def fields_in(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Paths of the fields among rows."""
+    return tuple(row.path for row in rows if isinstance(row, FieldRow))

@@ -1,0 +1,1 @@
+"""The app and the command line of trainplan-tui."""

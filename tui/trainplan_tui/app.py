@@ -1,0 +1,257 @@
+"""The app: one plan open, one pane shown, one row under the cursor. Every key is taken here and drawn once.
+
+It knows which mode holds and draws the picture; what a command does is in `commands`, what is typed in `typist`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from textual.geometry import Size
+
+from trainplan.plan.edit import UnknownPath
+from trainplan.plan.read import Unusable
+from trainplan_tui.commands import Commands
+from trainplan_tui.keys import Keymap, key_name
+from trainplan_tui.panes.rows import BodyRow, Box
+from trainplan_tui.panes.specs import PANES
+from trainplan_tui.placing import Cursor
+from trainplan_tui.screens.drawing import View, body_rows, draw, draw_with_sheet, sheet_rows
+from trainplan_tui.screens.words import strip_parts
+from trainplan_tui.session import Session
+from trainplan_tui.sheets.choice import ChoiceSheet
+from trainplan_tui.sheets.sheet import Sheet
+from trainplan_tui.text.colours import Palette
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.spans import Line
+from trainplan_tui.typist import Typist, outcome
+from trainplan_tui.widgets.dispatch import KeyedApp
+from trainplan_tui.widgets.frame import Entry, footer, small_window, too_small
+from trainplan_tui.widgets.strip import strip
+
+
+class PlanApp(KeyedApp):
+    """The app on an open session, or on a sheet that opens one (the start screen)."""
+
+    def __init__(
+        self,
+        palette: Palette,
+        glyphs: Glyphs,
+        keymap: Keymap,
+        session: Session | None = None,
+        first: Callable[[PlanApp], Sheet | None] = lambda app: None,
+    ) -> None:
+        super().__init__(palette)
+        self.glyphs, self.keymap, self.message = glyphs, keymap, ""
+        self.opened = session
+        self.cursor = Cursor()
+        self.typist = Typist(self)
+        self.commands = Commands(self)
+        self.sheets: list[Sheet] = []
+        self.window = Size(80, 24)
+        sheet = first(self)
+        if sheet is not None:
+            self.sheets.append(sheet)
+
+    @property
+    def session(self) -> Session:
+        """The open session. LookupError on the start screen."""
+        if self.opened is None:
+            raise LookupError("no plan open")
+        return self.opened
+
+    def take(self, key: str, character: str | None) -> None:
+        """One key, by mode: a sheet, the line editor, or the key table; then one picture."""
+        name = key_name(key, character)
+        self.message = ""
+        if name == "ctrl+l":
+            self.redraw()
+        elif self.sheets:
+            self.sheets[-1].take("esc" if name in ("ctrl+g", "ctrl+c") else name, character)
+        elif self.typist.now is not None:
+            self.typist.take(name, character)
+        elif not too_small(*self.window) or self.keymap.action(name, ("navigate",)) in ("file.save", "quit", "cancel"):
+            self.commands.take(name)
+        self.paint()
+
+    def paste(self, text: str) -> None:
+        """Pasted text goes into the box or the sheet's line; in navigate it is no command."""
+        self.message = ""
+        if self.sheets:
+            self.sheets[-1].paste(text)
+        elif self.typist.now is not None:
+            self.typist.paste(text)
+        else:
+            self.message = "nothing is being edited: enter opens the box, then paste"
+        self.paint()
+
+    def resized(self, size: Size) -> None:
+        """The window's size; text being typed, the cursor and sheets stay."""
+        self.window = size
+        self.paint()
+
+    def interrupted(self, number: int) -> None:
+        """The process ends by a signal: the journal notes why."""
+        if self.opened is not None:
+            self.opened.interrupted(number)
+
+    # what is drawn
+
+    def paint(self) -> None:
+        """One picture of everything."""
+        width, height = self.window
+        if too_small(width, height):
+            top = strip(strip_parts(self.opened.shown), width, self.glyphs) if self.opened else ()
+            keys = [Entry("w", "save"), Entry("q", "quit"), Entry("larger window:", "goes on")]
+            self.grid.show(small_window(width, height, top, keys, self.glyphs), (0, 0), width)
+        elif self.opened is None:
+            self._paint_bare(width, height)
+        else:
+            self._paint_plan(width, height)
+
+    def _paint_bare(self, width: int, height: int) -> None:
+        """A sheet with no plan behind it: the start screen."""
+        sheet = self.sheets[-1]
+        lines: list[Line] = list(sheet.lines(width, height - 1))[: height - 1]
+        lines += [()] * (height - 1 - len(lines))
+        row, column = sheet.cursor()
+        last = footer(sheet.footer(), width, mode=sheet.word, message=self.message, glyphs=self.glyphs)
+        self.grid.show([*lines, last], (min(row, height - 1), column), width)
+
+    def _paint_plan(self, width: int, height: int) -> None:
+        shown, rows = self.session.shown, self.rows()
+        view = self.view(rows)
+        if self.sheets:
+            sheet = self.sheets[-1]
+            lines = sheet.lines(width, sheet_rows(height, sheet.wanted(width), sheet.page))
+            picture = draw_with_sheet(shown, view, rows, lines, sheet.page)
+            row, column = sheet.cursor()
+            top = 2 if sheet.page else height - 1 - len(lines)
+            picture = replace(picture, cursor=(top + row, column))
+        else:
+            picture = draw(shown, view, rows)
+            self.cursor.tops[self.cursor.pane] = picture.first
+        self.grid.show(picture.lines, picture.cursor, width)
+
+    def view(self, rows: Sequence[BodyRow]) -> View:
+        """Where everything is, for the picture."""
+        width, height = self.window
+        cursor, typing = self.cursor, self.typist.now
+        sheet = self.sheets[-1] if self.sheets else None
+        return View(
+            width=width,
+            height=height,
+            pane=cursor.shown_pane,
+            row=cursor.position(rows),
+            cell=cursor.cell,
+            first=cursor.tops.get(cursor.pane, 0),
+            glyphs=self.glyphs,
+            entries=sheet.footer() if sheet else self.commands.footer(rows, typing is not None),
+            typing=typing,
+            message="" if sheet and not self.message else self.message,
+            mode=sheet.word if sheet else "editing" if typing else "",
+            needle=cursor.needle,
+        )
+
+    # what sheets and commands ask for
+
+    def rows(self) -> list[BodyRow]:
+        """The rows of the pane that shows."""
+        width, height = self.window
+        return body_rows(self.session.shown, self.cursor.shown_pane, width, height, self.glyphs)
+
+    def row(self) -> BodyRow | None:
+        """The row under the cursor."""
+        rows = self.rows()
+        return rows[self.cursor.position(rows)] if rows else None
+
+    def box(self) -> Box | None:
+        """The box under the cursor."""
+        row = self.row()
+        return row.boxes[min(self.cursor.cell, len(row.boxes) - 1)] if row is not None and row.boxes else None
+
+    def open_sheet(self, sheet: Sheet) -> None:
+        """Show a sheet on top."""
+        self.sheets.append(sheet)
+
+    def close_sheet(self) -> None:
+        """Give the rows of the top sheet back; the start screen stays while no plan is open."""
+        if self.opened is not None or len(self.sheets) > 1:
+            self.sheets.pop()
+
+    def close_sheets(self) -> None:
+        """Give the rows of all sheets back."""
+        self.sheets.clear()
+
+    def jump(self, where: str) -> bool:
+        """Put the cursor on a plan path or quantity, in this pane first, else in the first that has it."""
+        order = [self.cursor.pane, *(i for i in range(len(PANES)) if i != self.cursor.pane)]
+        width, height = self.window
+        for index in order:
+            rows = body_rows(self.session.shown, PANES[index], width, height, self.glyphs)
+            for row in rows:
+                paths = [box.path for box in row.boxes]
+                if where == row.id or where in paths:
+                    self.close_sheets()
+                    self.cursor.remember()
+                    self.cursor.go(index)
+                    self.cursor.put(row)
+                    self.cursor.cell = paths.index(where) if where in paths else 0
+                    return True
+        return False
+
+    def start_edit(self, path: str) -> None:
+        """Edit a field: in its box, or in a list of its choices; where no pane shows it yet, by its path in the palette."""
+        if not self.jump(path):
+            self.commands.set_by_path(path)
+            return
+        box = self.box()
+        if box is not None and box.choices:
+            self.open_sheet(ChoiceSheet(self, box))
+        elif box is not None:
+            self.typist.begin(box)
+
+    def apply(self, path: str, typed: str) -> bool:
+        """Edit a field; the footer says what it moved, or why it was refused."""
+        try:
+            attempt = self.session.attempt(path, typed)
+        except (Unusable, UnknownPath) as error:
+            self.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
+            return False
+        self.message = outcome(self.session, path, typed, self.session.commit(attempt, path))
+        return True
+
+    def do(self, id_: str) -> None:
+        """Do what a key of the table does."""
+        self.commands.do(id_)
+
+    def open_session(self, session: Session) -> None:
+        """Show this plan from now on."""
+        self.opened, self.cursor = session, Cursor()
+        self.close_sheets()
+
+    def leave(self) -> None:
+        """End the app without a question."""
+        if self.opened is not None:
+            self.opened.ended()
+        self.exit(0)
+
+    def copy(self, text: str, name: str) -> None:
+        """Put a text on the clipboard and into a file, and say where."""
+        from trainplan_tui.outside import copied
+
+        self.message = copied(self, text, name)
+
+    def run_editor(self, text: str, line: int) -> str | None:
+        """The text as $EDITOR leaves it; None where there is no editor, and the footer says so."""
+        from trainplan_tui.outside import in_editor
+
+        edited, self.message = in_editor(self, text, line)
+        return edited
+
+    def suspend_process(self) -> None:
+        """Stop until the shell resumes the program, where one can."""
+        from trainplan_tui.outside import suspended
+
+        self.message = suspended(self)

@@ -1,0 +1,36 @@
+"""The command line: parse the words, call the core, print. The app is imported only when it opens.
+
+Exit status: 0 done; 1 from `check` with errors; 2 the file or the arguments could not be used; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from trainplan_tui.cli.arguments import COMMANDS, app_parser, parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    arguments = list(sys.argv[1:] if words is None else words)
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    first = next((word for word in arguments if not word.startswith("-")), None)
+    if first not in COMMANDS and not {"-h", "--help", "--version"} & set(arguments):
+        from trainplan_tui.cli.opening import open_app
+
+        return open_app(app_parser().parse_args(arguments))
+    options = parser().parse_args(arguments)
+    from trainplan_tui.cli.running import run
+
+    return run(options)

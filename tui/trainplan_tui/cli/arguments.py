@@ -1,0 +1,171 @@
+"""The words of the command line, as argparse knows them. Each command's help says what it does and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from trainplan import __version__
+
+COMMANDS: Final = {
+    "show": "print the tables of a plan",
+    "set": "change fields in the file, comments and layout kept; all of them are one edit",
+    "explain": "one number: formula, inputs, sources, as a tree",
+    "check": "print the findings; exit status 1 with errors",
+    "diff": "what differs between two plans, in fields and in numbers",
+    "new": "write a new plan",
+    "import": "a config.json as a plan",
+    "sources": "fill sources from manifests, beside what the plan says",
+    "catalog": "models, accelerators and more, as sourced data",
+    "schema": "JSON Schema of the plan file, for editors",
+    "completion": "completion script for a shell",
+}
+
+DESCRIPTION: Final = """Plans an LLM training run before anyone submits it.
+
+trainplan-tui [PLAN] opens the app; with no PLAN, a start screen. Commands print and never open the app."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands that print."""
+    main = argparse.ArgumentParser(
+        "trainplan-tui", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    main.add_argument("--version", action="version", version=f"trainplan-tui {__version__}")
+    _look(main)
+    commands = main.add_subparsers(dest="command", metavar="COMMAND")
+    for name, sentence in COMMANDS.items():
+        sub = commands.add_parser(name, help=sentence, description=sentence[0].upper() + sentence[1:] + ".")
+        _ADDERS[name](sub)
+    return main
+
+
+def app_parser() -> argparse.ArgumentParser:
+    """The parser of `trainplan-tui [PLAN]`."""
+    main = argparse.ArgumentParser(
+        "trainplan-tui", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    main.add_argument("plan", nargs="?", help="plan file to open")
+    main.add_argument("--theme", choices=("terminal-dark", "terminal-light", "dark", "light"), default="dark")
+    main.add_argument("--ascii", action="store_true", help="draw without Unicode")
+    main.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", help="open with a field changed, unsaved"
+    )
+    return main
+
+
+def _look(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--ascii", action="store_true", help="print without Unicode")
+
+
+def _plan(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("plan", metavar="PLAN", help="plan file")
+    sub.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="a field changed for this call; may be repeated",
+    )
+    _look(sub)
+
+
+def _json(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--json", action="store_true", help="one JSON object on stdout and nothing else")
+
+
+def _show(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument("--budget", metavar="B", help="one budget: overview, tokens, compute")
+    sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
+    sub.add_argument("--help-rows", action="store_true", help="what each row of the budget means")
+    _json(sub)
+
+
+def _set(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("plan", metavar="PLAN", help="plan file")
+    sub.add_argument("assignments", nargs="+", metavar="PATH=VALUE", help="data.train_tokens=15.6T")
+    _look(sub)
+
+
+def _explain(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument("key", metavar="KEY", help="compute.cost")
+    sub.add_argument("--depth", type=int, default=99, metavar="N", help="levels of the tree")
+    sub.add_argument("--plain", action="store_true", help="one fact a line")
+    _json(sub)
+
+
+def _check(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    _json(sub)
+
+
+def _diff(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("plan", metavar="PLAN", help="plan file")
+    sub.add_argument("other", metavar="PLAN", help="plan file to compare with")
+    sub.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="a field of the second plan changed for this call",
+    )
+    _look(sub)
+    _json(sub)
+
+
+def _new(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--model", metavar="M", help="catalogue model")
+    sub.add_argument("--accelerator", metavar="A", help="catalogue accelerator")
+    sub.add_argument("--nodes", metavar="N")
+    sub.add_argument("--tokens", metavar="T", help="train tokens, such as 15T")
+    sub.add_argument("-o", "--output", metavar="PLAN", required=True, help="file to write; it must not exist")
+    _look(sub)
+
+
+def _import(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("files", nargs="+", metavar="FILE", help="config.json of a Hugging Face model")
+    sub.add_argument("-o", "--output", metavar="PLAN", help="file to write; stdout when absent")
+    _look(sub)
+
+
+def _sources(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument(
+        "manifests", nargs="+", metavar="MANIFEST", help="Megatron .idx, MosaicML index.json, CSV or TOML of tokens"
+    )
+    sub.add_argument("--write", action="store_true", help="write the counts into the plan")
+    _json(sub)
+
+
+def _catalog(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "kind", nargs="?", metavar="KIND", help="models, accelerators, samplers, optimizers, tasks, evidence"
+    )
+    sub.add_argument("name", nargs="?", metavar="NAME", help="one entry with the source of every value")
+    sub.add_argument("--unverified", action="store_true", help="only values that were not read again in their source")
+    _look(sub)
+
+
+def _schema(sub: argparse.ArgumentParser) -> None:
+    _look(sub)
+
+
+def _completion(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+_ADDERS: Final = {
+    "show": _show,
+    "set": _set,
+    "explain": _explain,
+    "check": _check,
+    "diff": _diff,
+    "new": _new,
+    "import": _import,
+    "sources": _sources,
+    "catalog": _catalog,
+    "schema": _schema,
+    "completion": _completion,
+}

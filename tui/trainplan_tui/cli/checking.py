@@ -1,0 +1,38 @@
+"""`check PLAN`: the findings, for people and for CI."""
+
+from __future__ import annotations
+
+from trainplan import asjson
+from trainplan.checks import findings
+from trainplan.finding import Finding
+from trainplan_tui.cli.running import Options, estimated, name_of, say, write_json
+
+
+def run(options: Options) -> int:
+    """Print every finding, errors first; exit status 1 with one of severity error."""
+    plan, estimate = estimated(options)
+    found = findings(estimate)
+    if options.json:
+        write_json({"format": 1, "findings": [asjson.finding(item) for item in found]})
+    else:
+        say(f"{name_of(plan)}: {summary(found)}")
+        for item in found:
+            print_finding(item)
+    return 1 if any(item.severity == "error" for item in found) else 0
+
+
+def summary(found: tuple[Finding, ...]) -> str:
+    """`1 error, 5 warnings, 2 notes`."""
+    words = (("error", "error"), ("warning", "warning"), ("info", "note"))
+    counts = [(sum(item.severity == severity for item in found), word) for severity, word in words]
+    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
+
+
+def print_finding(item: Finding) -> None:
+    """A finding in two lines: what is so; the fix and the field that decides."""
+    say(f"{_SIGNS[item.severity]} {item.code:<4} {item.message}")
+    tail = [f"fix: {item.fix}"] if item.fix else []
+    say("       " + "   ".join([*tail, f"({', '.join(item.paths)})"]))
+
+
+_SIGNS = {"error": "E", "warning": "!", "info": "i"}

@@ -1,0 +1,45 @@
+"""`completion SHELL`: a script that completes commands, options and plan files."""
+
+from __future__ import annotations
+
+from trainplan.catalogue import KINDS
+from trainplan.ledgers import TABLES
+from trainplan_tui.cli.arguments import COMMANDS
+from trainplan_tui.cli.running import Options, say
+
+_BASH = """_trainplan_tui() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+  case $before in
+    trainplan-tui) COMPREPLY=($(compgen -W "%(commands)s" -- "$word") $(compgen -f -X '!*.toml' -- "$word")); return ;;
+    catalog) COMPREPLY=($(compgen -W "%(kinds)s" -- "$word")); return ;;
+    --budget) COMPREPLY=($(compgen -W "%(budgets)s" -- "$word")); return ;;
+    completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")); return ;;
+  esac
+  case $word in
+    -*) COMPREPLY=($(compgen -W "--set --json --plain --ascii --budget --depth --help" -- "$word")) ;;
+    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+  esac
+}
+complete -o filenames -F _trainplan_tui trainplan-tui"""
+
+_ZSH = """#compdef trainplan-tui
+autoload -U +X bashcompinit && bashcompinit
+%(bash)s"""
+
+_FISH = """complete -c trainplan-tui -n __fish_use_subcommand -a "%(commands)s"
+complete -c trainplan-tui -n "__fish_seen_subcommand_from catalog" -a "%(kinds)s"
+complete -c trainplan-tui -n "__fish_seen_subcommand_from completion" -a "bash zsh fish"
+complete -c trainplan-tui -l set -x
+complete -c trainplan-tui -l json
+complete -c trainplan-tui -l plain
+complete -c trainplan-tui -l ascii
+complete -c trainplan-tui -l budget -x -a "%(budgets)s\""""
+
+
+def run(options: Options) -> int:
+    """Print the script of one shell."""
+    words = {"commands": " ".join(COMMANDS), "kinds": " ".join(KINDS), "budgets": " ".join(TABLES)}
+    scripts = {"bash": _BASH % words, "zsh": _ZSH % {"bash": _BASH % words}, "fish": _FISH % words}
+    for line in scripts[options.shell].splitlines():
+        say(line)
+    return 0

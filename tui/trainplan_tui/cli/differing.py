@@ -1,0 +1,52 @@
+"""`diff PLAN PLAN`: what differs, in fields and in numbers. Unmoved numbers are counted, not listed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from trainplan.compare import Difference, differences
+from trainplan.estimation import estimate
+from trainplan.plan.read import open_plan
+from trainplan_tui.cli.running import Options, opened, say, write_json
+
+
+def run(options: Options) -> int:
+    """Print the differences between two plan files."""
+    today = dt.date.today()
+    before = estimate(open_plan(Path(options.plan)).plan, today)
+    after = estimate(opened(options.other, options.set).plan, today)
+    found = differences(before, after)
+    if options.json:
+        write_json(_as_json(found))
+        return 0
+    _print(found, options.plan, options.other)
+    return 0
+
+
+def _as_json(found: Difference) -> dict[str, object]:
+    return {
+        "format": 1,
+        "fields": [{"path": path, "before": before, "after": after} for path, before, after in found.fields],
+        "quantities": {
+            move.key: {"before": move.before_value, "after": move.after_value, "unit": move.unit}
+            for move in found.moves
+        },
+        "findings": {"new": list(found.new_findings), "gone": list(found.gone_findings)},
+    }
+
+
+def _print(found: Difference, before: str, after: str) -> None:
+    if not found.fields and not found.moves:
+        say(f"nothing differs between {before} and {after}")
+        return
+    say(f"fields{'':<34}{Path(before).name[:18]:>18}  {Path(after).name[:18]:>18}")
+    for path, old, new in found.fields:
+        say(f"  {path:<38}{old:>18}  {new:>18}")
+    say(f"numbers that moved: {len(found.moves)} of {found.counted}")
+    for move in found.moves:
+        say(f"  {move.label:<26}{move.before:>16}{move.after:>16}{move.moved:>12}  {move.share}")
+    for sentence in found.new_findings:
+        say(f"new   {sentence}")
+    for sentence in found.gone_findings:
+        say(f"gone  {sentence}")

@@ -1,0 +1,103 @@
+"""From parsed words to the command that they name, and from a refusal to exit status 2."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from trainplan.estimation import Estimate, estimate
+from trainplan.plan.edit import set_all
+from trainplan.plan.read import Opened, PlanError, Unusable, open_plan
+from trainplan_tui.text.printable import printable
+
+Options = argparse.Namespace
+
+_HOMES = {
+    "show": "showing",
+    "set": "setting",
+    "explain": "explaining",
+    "check": "checking",
+    "diff": "differing",
+    "new": "creating",
+    "import": "importing",
+    "sources": "sourcing",
+    "catalog": "cataloguing",
+    "schema": "describing",
+    "completion": "completing",
+}
+
+
+class Refused(Exception):
+    """Arguments or a file that cannot be used, in one sentence."""
+
+
+def run(options: Options) -> int:
+    """Run the command of parsed words; its exit status."""
+    command: Callable[[Options], int] = import_module(f"trainplan_tui.cli.{_HOMES[options.command]}").run
+    try:
+        return command(options)
+    except Unusable as error:
+        refuse(error.errors)
+        if getattr(options, "json", False):
+            write_json({"format": 1, "errors": [_error(item) for item in error.errors]})
+        return 2
+    except Refused as error:
+        complain(str(error))
+        return 2
+
+
+def refuse(errors: tuple[PlanError, ...]) -> None:
+    """Every error on stderr, one a line."""
+    for error in errors:
+        complain(str(error))
+
+
+def complain(sentence: str) -> None:
+    """One sanitised line on stderr."""
+    sys.stderr.write(printable(sentence) + "\n")
+
+
+def say(line: str = "") -> None:
+    """One sanitised line on stdout."""
+    sys.stdout.write(printable(line) + "\n")
+
+
+def write_json(data: object) -> None:
+    """One JSON object on stdout, escapes in place of everything that is not ASCII."""
+    sys.stdout.write(json.dumps(data, indent=1) + "\n")
+
+
+def _error(error: PlanError) -> dict[str, object]:
+    return {
+        "file": error.file,
+        "line": error.line,
+        "column": error.column,
+        "path": error.path,
+        "message": error.message,
+        "fix": error.fix,
+    }
+
+
+def opened(path: str, assignments: list[str]) -> Opened:
+    """The plan of a file, with the fields of `--set` changed. Raises Unusable."""
+    plan = open_plan(Path(path))
+    if not assignments:
+        return plan
+    edited = set_all(plan.source.text, plan.plan, assignments, path)
+    return Opened(edited.plan, plan.source)
+
+
+def estimated(options: Options) -> tuple[Opened, Estimate]:
+    """The plan of the words and its estimate, dated today."""
+    plan = opened(options.plan, options.set)
+    return plan, estimate(plan.plan, dt.date.today())
+
+
+def name_of(plan: Opened) -> str:
+    """The plan's name, or its file's."""
+    return plan.plan.name or Path(plan.source.path).stem

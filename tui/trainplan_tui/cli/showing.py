@@ -1,0 +1,111 @@
+"""`show PLAN`: the tables, in columns, as plain sentences, or as JSON."""
+
+from __future__ import annotations
+
+from trainplan import asjson
+from trainplan.checks import findings
+from trainplan.estimation import Estimate
+from trainplan.figure import Card, Figure
+from trainplan.ledgers import TABLES
+from trainplan.plan.canonical import plan_hash
+from trainplan.plan.faults import nearest_name
+from trainplan.plan.read import Opened
+from trainplan.table import Cells, FieldRow, FigureRow, RuleRow, Table, cells
+from trainplan_tui.cli.checking import print_finding, summary
+from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
+from trainplan_tui.text.glyphs import ASCII, UNICODE
+
+
+def run(options: Options) -> int:
+    """Print one budget or all of them."""
+    plan, estimate = estimated(options)
+    if options.json:
+        write_json(as_json(plan, estimate))
+        return 0
+    for table in _tables(options.budget):
+        if options.help_rows:
+            _print_help(table, estimate)
+        elif options.plain:
+            _print_plain(table, estimate)
+        else:
+            _print_columns(table, estimate, ASCII.rule if options.ascii else UNICODE.rule)
+    _print_state(plan, estimate)
+    return 0
+
+
+def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
+    """The contract of `show --json`."""
+    return {
+        "format": asjson.FORMAT,
+        "plan": {"name": name_of(plan), "path": str(plan.source.path), "hash": plan_hash(plan.plan)},
+        "quantities": {key: asjson.quantity(key, value, estimate) for key, value in estimate.all_quantities.items()},
+        "findings": [asjson.finding(item) for item in findings(estimate)],
+    }
+
+
+def _tables(budget: str | None) -> list[Table]:
+    if budget is None:
+        return list(TABLES.values())
+    if budget not in TABLES:
+        nearest = nearest_name(budget, TABLES)
+        end = f"; nearest: {nearest}" if nearest else ""
+        raise Refused(f'no budget "{budget}". One of {", ".join(TABLES)}{end}')
+    return [TABLES[budget]]
+
+
+def _print_columns(table: Table, estimate: Estimate, rule: str) -> None:
+    say(f"{table.title:<26}{'value':>17}  unit          rests on")
+    for row in table.rows:
+        if isinstance(row, RuleRow):
+            say(f"{rule * 2} {row.title} {rule * (74 - len(row.title))}" if row.title else rule * 78)
+            continue
+        shown = cells(row, estimate)
+        say(f"{shown.label:<26}{shown.value:>17}  {shown.unit:<12}  {shown.rests_on}".rstrip())
+    say()
+
+
+def _print_plain(table: Table, estimate: Estimate) -> None:
+    say(f"{table.title}, decided here")
+    for row in table.rows:
+        if isinstance(row, FieldRow):
+            say(f"  {_sentence(cells(row, estimate))}; {row.path}")
+    say()
+    say(f"{table.title}, follows")
+    for row in table.rows:
+        if isinstance(row, FigureRow):
+            say(f"  {_sentence(cells(row, estimate))}; {row.key}")
+    say()
+
+
+def _sentence(shown: Cells) -> str:
+    value = " ".join(part for part in (shown.value or "empty", shown.unit) if part)
+    return f"{shown.label} = {value}" + (f"; rests on {shown.rests_on}" if shown.rests_on else "")
+
+
+def _print_help(table: Table, estimate: Estimate) -> None:
+    from trainplan.plan.describe import sentence_of
+    from trainplan_tui.cli.explaining import quantity_label
+
+    say(table.title)
+    for row in table.rows:
+        if isinstance(row, FieldRow):
+            say(f"  {cells(row, estimate).label}: {sentence_of(row.path)}")
+        elif isinstance(row, FigureRow):
+            say(f"  {quantity_label(row.key)}: {_card_sentence(estimate, row.key)}")
+    say()
+
+
+def _card_sentence(estimate: Estimate, key: str) -> str:
+    from trainplan.cardtext import sentence
+
+    value = estimate.quantities[key]
+    if isinstance(value, Figure) and isinstance(value.origin, Card):
+        return sentence(value.origin)
+    return value.origin.source if isinstance(value, Figure) else "cannot be told for this plan"
+
+
+def _print_state(plan: Opened, estimate: Estimate) -> None:
+    found = findings(estimate)
+    say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}: {summary(found)}")
+    for item in found:
+        print_finding(item)

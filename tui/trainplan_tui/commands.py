@@ -1,0 +1,223 @@
+"""What each key of the table does when nothing is being typed and no sheet is open; and which keys work for the row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+
+from trainplan_tui.panes.inspector import finding_of
+from trainplan_tui.panes.rows import BodyRow
+from trainplan_tui.panes.specs import PANES
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.widgets.frame import Entry
+
+
+class Commands:
+    """Actions by their id in the key table. Sheets are imported when they are first opened."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._finding = -1
+        self.table: dict[str, Callable[[], None]] = {
+            "pane.previous": lambda: self._pane(host.cursor.pane - 1),
+            "pane.next": lambda: self._pane(host.cursor.pane + 1),
+            "row.next": lambda: self._move(1),
+            "row.previous": lambda: self._move(-1),
+            "row.first": lambda: self._move(-(10**6)),
+            "row.last": lambda: self._move(10**6),
+            "page.next": lambda: self._move(8),
+            "page.previous": lambda: self._move(-8),
+            "cell.next": lambda: host.cursor.move_cell(host.rows(), 1),
+            "cell.previous": lambda: host.cursor.move_cell(host.rows(), -1),
+            "row.enter": self.enter,
+            "back": self._back,
+            "jump.back": self._jump_back,
+            "row.explain": self.explain,
+            "field.up": lambda: self._step(1),
+            "field.down": lambda: self._step(-1),
+            "field.saved": self._saved_value,
+            "find": lambda: self._open("finding", "FindSheet"),
+            "find.next": lambda: self._match(1),
+            "find.previous": lambda: self._match(-1),
+            "finding.next": self._next_finding,
+            "palette": lambda: self._open("palette", "PaletteSheet"),
+            "help": lambda: self._open("help", "HelpSheet"),
+            "edit.undo": lambda: self._said(host.session.undo(), "undone", "nothing to undo"),
+            "edit.redo": lambda: self._said(host.session.redo(), "done again", "nothing to redo"),
+            "file.diff": lambda: self._open("difference", "DifferenceSheet"),
+            "file.compare": lambda: self._open("comparing", "CompareSheet"),
+            "file.save": lambda: self._file("save"),
+            "file.editor": lambda: self._file("edit_text"),
+            "row.open": lambda: self._file("open_row"),
+            "row.copy": lambda: self._file("copy_row"),
+            "pane.plain": lambda: self._file("plain_pane"),
+            "quit": self.quit,
+            "cancel": self.quit,
+            "suspend": host.suspend_process,
+            **{f"pane.{pane.name.digit}": self._to(i) for i, pane in enumerate(PANES)},
+        }
+
+    def take(self, name: str) -> None:
+        """A key in navigate."""
+        id_ = self.host.keymap.action(name, ALL_PLACES)
+        if id_ is None:
+            self.host.message = f"{name} does nothing here" if len(name) > 1 or name.isprintable() else ""
+        elif id_ in self.table:
+            self.do(id_)
+        else:
+            word = self.host.keymap.of(id_).sentence
+            self.host.message = f"{name} ({word}) does nothing here"
+
+    def do(self, id_: str) -> None:
+        """Do an action."""
+        self.table[id_]()
+
+    def _to(self, index: int) -> Callable[[], None]:
+        return lambda: self._pane(index)
+
+    def _pane(self, index: int) -> None:
+        self.host.cursor.go(index)
+
+    def _move(self, step: int) -> None:
+        self.host.cursor.move(self.host.rows(), step)
+
+    def enter(self) -> None:
+        """Edit a field, go to the field that decides a finding, explain a figure."""
+        row = self.host.row()
+        if row is None:
+            return
+        if row.kind == "finding":
+            finding = finding_of(row, self.host.session.shown)
+            if finding is not None and finding.paths:
+                self.host.start_edit(finding.paths[0])
+        elif row.boxes:
+            box = self.host.box()
+            self.host.start_edit(box.path if box is not None else row.id)
+        else:
+            self.explain()
+
+    def explain(self) -> None:
+        """The tree of a figure, or what a field is and moves."""
+        from trainplan_tui.sheets.explaining import ExplainSheet
+
+        row = self.host.row()
+        if row is None or not row.id:
+            return
+        if row.kind == "finding":
+            finding = finding_of(row, self.host.session.shown)
+            self.host.message = f"{finding.code}: {finding.message}; {finding.fix}" if finding else ""
+            return
+        box = self.host.box()
+        self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else row.id))
+
+    def _back(self) -> None:
+        self.host.cursor.needle = ""
+
+    def _jump_back(self) -> None:
+        if not self.host.cursor.back():
+            self.host.message = "no jump to come back from"
+
+    def _step(self, direction: int) -> None:
+        from trainplan_tui.stepping import next_value
+
+        box = self.host.box()
+        if box is None:
+            self.host.message = "no field under the cursor"
+            return
+        value = next_value(self.host.session, box, direction)
+        if value is None:
+            self.host.message = "no larger value" if direction > 0 else "no smaller value"
+        else:
+            self.host.apply(box.path, value)
+
+    def _saved_value(self) -> None:
+        from trainplan.table import raw_text
+
+        box = self.host.box()
+        if box is None:
+            self.host.message = "no field under the cursor"
+            return
+        session = self.host.session
+        written = session.saved.situation.written(box.path)
+        self.host.apply(box.path, raw_text(box.path, session.saved) if written else "")
+
+    def _open(self, module: str, sheet: str) -> None:
+        from importlib import import_module
+
+        kind = getattr(import_module(f"trainplan_tui.sheets.{module}"), sheet)
+        self.host.open_sheet(kind(self.host))
+
+    def _match(self, step: int) -> None:
+        """Next row with the match, in this pane; without a search, the next finding."""
+        needle = self.host.cursor.needle.lower()
+        if not needle:
+            self._next_finding(step)
+            return
+        rows = self.host.rows()
+        hits = [row for row in rows if row.id and needle in "".join(span.text for span in row.line).lower()]
+        if not hits:
+            self.host.message = f"no row here has {self.host.cursor.needle}"
+            return
+        at = self.host.cursor.position(rows)
+        places = [rows.index(row) for row in hits]
+        later = [i for i in places if i > at] if step > 0 else [i for i in reversed(places) if i < at]
+        self.host.cursor.put(rows[later[0] if later else places[0 if step > 0 else -1]])
+
+    def _next_finding(self, step: int = 1) -> None:
+        found = self.host.session.shown.findings
+        if not found:
+            self.host.message = "no findings"
+            return
+        self._finding = (self._finding + step) % len(found)
+        finding = found[self._finding]
+        landed = bool(finding.paths) and self.host.jump(finding.paths[0])
+        where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
+        self.host.message = f"{finding.code}: {finding.message}{where}"
+
+    def set_by_path(self, path: str) -> None:
+        """A field that no pane shows: its path stands in the palette, ready for a value."""
+        from trainplan_tui.sheets.palette import PaletteSheet
+
+        self.host.open_sheet(PaletteSheet(self.host, f"{path}="))
+
+    def _said(self, what: str, done: str, nothing: str) -> None:
+        self.host.message = f"{done}: {what}" if what else nothing
+
+    def _file(self, action: str) -> None:
+        from trainplan_tui import filing
+
+        getattr(filing, action)(self.host)
+
+    def quit(self) -> None:
+        """End, asking when there are unsaved edits."""
+        if not self.host.session.shown.unsaved:
+            self.host.leave()
+            return
+        self._open("question", "QuitSheet")
+
+    def footer(self, rows: Sequence[BodyRow], editing: bool) -> list[Entry]:
+        """The keys that work for the row under the cursor, most used first; `? help` last."""
+        if editing:
+            return [Entry("enter", "take it"), Entry("esc", "put back"), Entry("tab", "next field"), Entry("ctrl+u", "clear")]
+        row = rows[self.host.cursor.position(rows)] if rows else None
+        first = "edit" if row and row.boxes else "go to field" if row and row.kind == "finding" else "explain"
+        shown: list[tuple[str, str]] = [("row.enter", first)]
+        shown += [("row.explain", "explain")] if first == "edit" else []
+        shown += [("field.up", "step")] if row and row.boxes else []
+        shown += [("find", "find"), ("finding.next", "finding")] if self.host.session.shown.findings else [("find", "find")]
+        if self.host.session.shown.unsaved:
+            shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
+        elif self.host.session.history.at:
+            shown += [("edit.undo", "undo")]
+        shown += [("palette", "palette"), ("file.compare", "compare"), ("file.editor", "editor"), ("quit", "quit"), ("help", "help")]
+        return [Entry(key, word) for id_, word in shown if (key := self._key(id_))]
+
+    def _key(self, id_: str) -> str:
+        key = self.host.keymap.shown(id_)
+        return f"{key} {self.host.keymap.shown('field.down')}".strip() if id_ == "field.up" else key
+
+
+ALL_PLACES = (
+    "navigate", "rows", "cells", "fields", "panes", "views", "tables", "matches", "items", "mesh", "search", "logs", "launch", "ready", "waivers",
+)
+

@@ -1,0 +1,113 @@
+"""Files: saving, saving under another name, the editor, copies of rows and panes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainplan.files.save import ChangedOnDisk, Saved, SaveError
+from trainplan.plan.edit import UnknownPath, resolve, written_place
+from trainplan.plan.read import Unusable
+from trainplan_tui.sheets.question import PathSheet
+from trainplan_tui.sheets.sheet import Host
+
+
+def save(host: Host) -> None:
+    """Write the file, unless it changed on disk: then a sheet asks what to keep."""
+    session = host.session
+    if not session.shown.unsaved:
+        host.message = "nothing to save"
+        return
+    lines = changed_lines(session.saved_text, session.history.now.text)
+    try:
+        saved = session.save()
+    except ChangedOnDisk as changed:
+        from trainplan_tui.sheets.disk import DiskSheet
+
+        host.open_sheet(DiskSheet(host, changed.on_disk_text))
+    except SaveError as error:
+        host.message = f"{error}. Edits are kept; a save as is in the palette"
+    else:
+        host.message = _said(saved, lines)
+
+
+def _said(saved: Saved, lines: int) -> str:
+    head = f"saved {saved.path.name}, {lines} line{'' if lines == 1 else 's'} changed"
+    sure = "" if saved.durable else "; durability not confirmed"
+    return "; ".join([head + sure, *saved.notes])
+
+
+def changed_lines(before: str, after: str) -> int:
+    """Lines that differ between two texts."""
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    return sum(max(b - a, d - c) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal")
+
+
+def save_as(host: Host, then_leave: bool = False) -> None:
+    """Ask for another name and write there; an existing file is never overwritten."""
+
+    def write(path: Path) -> None:
+        try:
+            saved = host.session.save(path)
+        except SaveError as error:
+            host.message = str(error)
+            return
+        host.message = f"saved as {saved.path.name}"
+        if then_leave:
+            host.leave()
+
+    begin = str(host.session.path.with_stem(f"{host.session.path.stem}-2"))
+    host.open_sheet(PathSheet(host, "save as", "save under another name", "a file that does not exist yet; tab completes", begin, write))
+
+
+def edit_text(host: Host, line: int = 1) -> None:
+    """Open the plan's text in the editor and take the result back as one edit."""
+    session = host.session
+    text = host.run_editor(session.history.now.text, line)
+    if text is None:
+        return
+    if text == session.history.now.text:
+        host.message = "nothing changed in the editor"
+        return
+    try:
+        moved = session.take_text(text, "the file in the editor")
+    except Unusable as error:
+        more = f" and {len(error.errors) - 1} more" if len(error.errors) > 1 else ""
+        host.message = f"not taken: {error.errors[0]}{more}; the plan is as before"
+        return
+    host.message = f"taken from the editor: {moved} numbers moved"
+
+
+def open_row(host: Host) -> None:
+    """The editor at the line of the field under the cursor; for a figure, its source."""
+    box = host.box()
+    if box is not None:
+        try:
+            line = written_place(host.session.history.now.text, resolve(box.path, host.session.history.now.plan))
+        except UnknownPath:
+            line = None
+        edit_text(host, line or 1)
+        return
+    row = host.row()
+    value = host.session.shown.estimate.quantities.get(row.id) if row else None
+    origin = getattr(value, "origin", None)
+    host.message = f"source: {origin.source}" if origin is not None else "no source under the cursor"
+
+
+def copy_row(host: Host) -> None:
+    """The row's line as text."""
+    row = host.row()
+    if row is not None:
+        host.copy("".join(span.text for span in row.line).strip() + "\n", row.id or "row")
+
+
+def plain_pane(host: Host) -> None:
+    """The pane as plain text into a file."""
+    from trainplan_tui.outside import written
+    from trainplan_tui.plain import plain_table
+
+    pane = host.cursor.shown_pane
+    text = "\n".join(plain_table(pane.table, host.session.shown.estimate, host.session.shown.saved)) + "\n"
+    path = written(text, f"{host.session.path.stem}-{pane.table.budget}", ".txt")
+    host.message = f"written to {path}" if path else "the state folder cannot be written"

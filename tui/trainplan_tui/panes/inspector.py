@@ -1,0 +1,122 @@
+"""What the row under the cursor is, in two sentences, or in a column of its own where the window is wide."""
+
+from __future__ import annotations
+
+from trainplan.cardtext import sentence
+from trainplan.compare import differences
+from trainplan.estimation import Value
+from trainplan.explain import put_in, readable
+from trainplan.figure import Blocked, Card, Choice, Figure
+from trainplan.finding import Finding
+from trainplan.labels import quantity_label
+from trainplan.moves import dependents
+from trainplan.plan.describe import sentence_of
+from trainplan.plan.edit import UnknownPath, resolve, written_place
+from trainplan.table import blocked_by
+from trainplan_tui.panes.rows import BodyRow
+from trainplan_tui.shown import Shown
+
+
+def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
+    """The key of a row for the rule, and its sentences, the most needed first."""
+    if row.kind == "finding":
+        finding = finding_of(row, shown)
+        return (
+            ("", []) if finding is None else (finding.paths[0] if finding.paths else finding.code, _of_finding(finding))
+        )
+    if row.kind == "field":
+        return row.id, _of_field(row.id, shown)
+    value = shown.estimate.quantities.get(row.id)
+    return row.id, [] if value is None else _of_figure(value, shown)
+
+
+def finding_of(row: BodyRow, shown: Shown) -> Finding | None:
+    """The finding that a row shows."""
+    for item in shown.findings:
+        if row.id == f"finding {item.code} {item.paths[0] if item.paths else ''}":
+            return item
+    return None
+
+
+def _of_finding(finding: Finding) -> list[str]:
+    fix = f"what would be right: {finding.fix}" if finding.fix else ""
+    return [
+        f"{finding.message}.",
+        *([fix] if fix else []),
+        f"enter goes to {finding.paths[0]}" if finding.paths else "",
+    ]
+
+
+def _of_field(path: str, shown: Shown) -> list[str]:
+    sentences = [sentence_of(path)]
+    moved = dependents(shown.estimate, path)
+    place = _place(path, shown)
+    lines = f"{shown.file}:{place}" if place else "not in the file"
+    if moved:
+        names = ", ".join(quantity_label(key) for key in moved[:3])
+        sentences.append(f"Moves {len(moved)} rows: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
+    else:
+        sentences.append(f"Moves no row of this version ({lines})")
+    return sentences
+
+
+def _place(path: str, shown: Shown) -> int | None:
+    try:
+        return written_place(shown.text, resolve(path, shown.plan))
+    except UnknownPath:
+        return None
+
+
+def _of_figure(value: Value, shown: Shown) -> list[str]:
+    if isinstance(value, Blocked):
+        why = value.code.removeprefix("missing:")
+        return [
+            f"cannot be told: {why} is missing"
+            if blocked_by(value.code) == "missing"
+            else blocked_by(value.code) or "does not apply"
+        ]
+    if isinstance(value, Choice):
+        return [value.source]
+    if isinstance(value.origin, Card):
+        return [
+            f"= {put_in(value.origin, value, shown.estimate)}",
+            sentence(value.origin),
+            f"source: {value.origin.source}",
+        ]
+    return [f"{value.origin.name}: {value.origin.source}"]
+
+
+def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
+    """The lines of the right side: the row in full, its inputs, and what moved against the saved plan."""
+    key, sentences = told(row, shown)
+    lines = [key, *(piece for text in sentences for piece in wrapped(text, width))]
+    value = shown.estimate.quantities.get(row.id)
+    if isinstance(value, Figure) and isinstance(value.origin, Card):
+        lines += [
+            "",
+            *(
+                f"{name.replace('_', ' '):<24.24} {readable(item, shown.estimate)}"[:width]
+                for name, item in value.named_inputs()
+            ),
+        ]
+        exact = f"{float(value):,.15g} {value.unit.replace('currency', shown.plan.cluster.currency)}"
+        lines += ["", f"exactly {exact}", f"rests on {value.rests_on}{'' if value.verified else ', not verified'}"]
+    return lines
+
+
+def moves(shown: Shown, width: int, most: int) -> list[str]:
+    """What an unsaved edit moved, the largest share first."""
+    if not shown.edits:
+        return []
+    found = differences(shown.saved, shown.estimate)
+    lines = [f"{path:<30.30} {before:>18.18} to {after}"[:width] for path, before, after in found.fields[:4]]
+    for move in found.moves[: max(0, most - len(lines))]:
+        lines.append(f"{move.label:<30.30}{move.before:>13} to {move.after:>12} {move.share}"[:width])
+    return lines
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A sentence in lines of a width."""
+    from textwrap import wrap
+
+    return wrap(text, width) or [""]

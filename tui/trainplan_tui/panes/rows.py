@@ -1,0 +1,145 @@
+"""Rows of a pane as drawn lines with the boxes that can be edited in them, in the columns of the drawings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trainplan.finding import Finding
+from trainplan.table import Cells, FieldRow, FigureRow, cells
+from trainplan_tui.shown import Shown
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.spans import Canvas, Line, Role
+from trainplan_tui.widgets.frame import rule
+
+Kind = Literal["field", "figure", "finding", "rule", "picture"]
+
+SIGNS: dict[str, tuple[str, Role]] = {"error": ("E", "error"), "warning": ("!", "warn"), "info": ("i", "dim")}
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A value that can be edited: its plan path, its columns from 1 inside the brackets, its text, its choices."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BodyRow:
+    """One line of a pane's body. An empty `id` cannot be reached by the cursor."""
+
+    id: str
+    kind: Kind
+    line: Line
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where things stand at a width: from 80 as drawn; 64 to 79 without `rests on`; below with shorter labels."""
+
+    label_end: int
+    open: int
+    value_end: int
+    unit: int
+    unit_end: int
+    moved_end: int
+    rests: int
+
+    @property
+    def close(self) -> int:
+        """The column of the closing bracket."""
+        return self.value_end + 1
+
+
+def columns(width: int) -> Columns:
+    """The columns for a body of this width."""
+    if width >= 80:
+        return Columns(26, 28, 41, 44, 53, 64, 66)
+    if width >= 64:
+        return Columns(26, 28, 41, 44, 53, 64, 0)
+    return Columns(22, 24, 37, 40, 49, 60, 0)
+
+
+def ledger_row(row: FieldRow | FigureRow, shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
+    """A field with its box, or a figure."""
+    told, at = cells(row, shown.estimate, shown.saved), columns(width)
+    canvas = Canvas(width, glyphs)
+    canvas.put(4, told.label, end=at.label_end)
+    box = _box(canvas, told, at, glyphs) if told.editable else None
+    if box is None:
+        canvas.right(at.value_end, told.value, start=at.label_end - 6, bold=shown.valid)
+    _around(canvas, told, at)
+    if told.editable:
+        _sign(canvas, shown.finding_of(told.id))
+    return BodyRow(told.id, "field" if told.editable else "figure", canvas.line(), (box,) if box else ())
+
+
+def _box(canvas: Canvas, told: Cells, at: Columns, glyphs: Glyphs) -> Box:
+    canvas.put(at.open, "[")
+    canvas.put(at.close, "]")
+    end = at.value_end
+    if told.choices:
+        canvas.put(end, glyphs.choice, "edit")
+        end -= 2
+    canvas.right(end, told.value, "edit", start=at.open + 1)
+    return Box(told.id, at.open + 1, at.value_end, told.raw, told.choices)
+
+
+def _around(canvas: Canvas, told: Cells, at: Columns) -> None:
+    canvas.put(at.unit, told.unit, "dim", end=at.unit_end)
+    if told.moved:
+        canvas.right(at.moved_end, told.moved, "moved", start=at.unit + 4)
+    if at.rests:
+        canvas.put(at.rests, told.rests_on, "dim", end=80)
+
+
+def _sign(canvas: Canvas, finding: Finding | None) -> None:
+    if finding is not None:
+        canvas.put(2, *SIGNS[finding.severity])
+
+
+def finding_row(finding: Finding, width: int, glyphs: Glyphs, home: str = "") -> BodyRow:
+    """A finding in one line: what is so, then the pane it belongs to, then its code."""
+    canvas = Canvas(width, glyphs)
+    sign, role = SIGNS[finding.severity]
+    canvas.put(2, sign, role)
+    code = finding.code if len(finding.code) <= 4 else ""
+    reach = width - (16 if home else 5)
+    said = f"{finding.message}; {finding.fix}" if finding.fix and not home else finding.message
+    canvas.put(4, said, "dim" if finding.severity == "info" else role, end=reach if code or home else width)
+    if home:
+        canvas.put(width - 14, home, "dim", end=width - 5)
+    canvas.put(width - 3, code, "dim", end=width)
+    return BodyRow(f"finding {finding.code} {finding.paths[0] if finding.paths else ''}", "finding", canvas.line())
+
+
+def rule_row(title: str, width: int, glyphs: Glyphs) -> BodyRow:
+    """A line across with a title."""
+    return BodyRow("", "rule", rule(title, width, "", glyphs))
+
+
+def note_row(text: str, width: int, glyphs: Glyphs, role: Role = "dim") -> BodyRow:
+    """A sentence that cannot be reached."""
+    canvas = Canvas(width, glyphs)
+    canvas.put(4, text, role)
+    return BodyRow("", "picture", canvas.line())
+
+
+def heading(title: str, width: int, glyphs: Glyphs, right: str = "") -> Line:
+    """The pane's name with the heads of the columns, or with a sentence at the right."""
+    canvas, at = Canvas(width, glyphs), columns(min(width, 80))
+    canvas.put(2, title, bold=True)
+    if right:
+        canvas.right(min(width, 80) - 1, right, "dim")
+        return canvas.line()
+    canvas.right(at.value_end, "value", "dim")
+    canvas.put(at.unit, "unit", "dim")
+    canvas.right(at.moved_end, "moved", "dim")
+    if at.rests:
+        canvas.put(at.rests, "rests on", "dim")
+    return canvas.line()

@@ -1,0 +1,1 @@
+"""Whole screens composed of rows: what stands where at every size of the window."""

@@ -1,0 +1,220 @@
+"""The screen as lines: strip, panes, heading, body, rule, inspector or sheet, footer; and the right side where it is wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainplan_tui.panes.inspector import moves, side, told, wrapped
+from trainplan_tui.panes.rows import BodyRow, Box, heading
+from trainplan_tui.panes.specs import PANES, Pane
+from trainplan_tui.screens.words import strip_parts
+from trainplan_tui.shown import Shown
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.spans import Canvas, Line, Span, joined
+from trainplan_tui.widgets.frame import Entry, Layout, footer, layout, panes_row, rule, scrolled
+from trainplan_tui.widgets.line import LineEdit
+from trainplan_tui.widgets.strip import strip
+
+LEDGER = 80
+"""Columns of the ledger; what is to the right of it shows pictures and the inspector."""
+WIDE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """What is being typed into which box, and what is wrong with it, if anything."""
+
+    path: str
+    line: LineEdit
+    error: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything that one picture of the app is drawn from, beside the plan."""
+
+    width: int
+    height: int
+    pane: Pane
+    row: int
+    cell: int
+    first: int
+    glyphs: Glyphs
+    entries: Sequence[Entry]
+    typing: Typing | None = None
+    message: str = ""
+    mode: str = ""
+    needle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Lines, the cell of the terminal's cursor, and the first row of the body that shows."""
+
+    lines: list[Line]
+    cursor: tuple[int, int]
+    first: int
+
+
+def ledger_width(width: int) -> int:
+    """Columns of the ledger in a window."""
+    return LEDGER if width >= WIDE else width
+
+
+def body_rows(shown: Shown, pane: Pane, width: int, height: int, glyphs: Glyphs) -> list[BodyRow]:
+    """The rows of a pane for a window."""
+    parts = _wide_layout(height) if width >= WIDE else layout(height)
+    return pane.rows(shown, ledger_width(width), len(parts.body), glyphs)
+
+
+def reachable(rows: Sequence[BodyRow]) -> list[int]:
+    """Positions of the rows that the cursor can reach."""
+    return [position for position, row in enumerate(rows) if row.id]
+
+
+def draw(shown: Shown, view: View, rows: Sequence[BodyRow]) -> Picture:
+    """The whole picture without a sheet."""
+    parts = _wide_layout(view.height) if view.width >= WIDE else layout(view.height)
+    return _draw(shown, view, rows, parts, ())
+
+
+def draw_with_sheet(shown: Shown, view: View, rows: Sequence[BodyRow], sheet: Sequence[Line], page: bool) -> Picture:
+    """The picture with a sheet in place of inspector, rule and body rows, or of the whole body."""
+    parts = layout(view.height, len(sheet))
+    if page:
+        parts = Layout(range(0), range(0), range(0), range(2, view.height - 1), view.height - 1)
+    return _draw(shown, view, rows, parts, sheet)
+
+
+def sheet_rows(height: int, wanted: int, page: bool) -> int:
+    """Rows that a sheet gets."""
+    return height - 3 if page else len(layout(height, wanted).sheet)
+
+
+def _wide_layout(height: int) -> Layout:
+    """From 120 columns on the inspector stands at the right, and its rows belong to the body."""
+    return Layout(range(3, height - 1), range(0), range(0), range(0), height - 1)
+
+
+def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, sheet: Sequence[Line]) -> Picture:
+    width, glyphs = view.width, view.glyphs
+    first = scrolled(view.first, len(parts.body), view.row, len(rows))
+    lines: list[Line] = [()] * view.height
+    lines[0] = strip(strip_parts(shown), width, glyphs)
+    names = [pane.name for pane in PANES]
+    lines[1] = panes_row(names, PANES.index(view.pane), _marks(shown), width, glyphs)
+    lines[2] = heading(view.pane.title, ledger_width(width), glyphs)
+    cursor = (2, 0)
+    for place, position in zip(parts.body, range(first, len(rows)), strict=False):
+        lines[place], column = _row_line(rows[position], position == view.row, view)
+        if position == view.row:
+            cursor = (place, column)
+    _under_body(lines, shown, view, rows, parts)
+    for place, line in zip(parts.sheet, sheet, strict=False):
+        lines[place] = line
+    if width >= WIDE and parts.body:
+        _right(lines, shown, view, rows, parts)
+    lines[parts.footer] = footer(view.entries, width, mode=view.mode, message=view.message, glyphs=glyphs)
+    return Picture(lines, cursor, first)
+
+
+def _marks(shown: Shown) -> list[str]:
+    found: list[str] = []
+    for pane in PANES:
+        mine = [item for item in shown.findings if item.budget in pane.budgets]
+        errors = sum(item.severity == "error" for item in mine)
+        warnings = sum(item.severity == "warning" for item in mine)
+        found.append(f"E{errors}" if errors else f"!{warnings}" if warnings else "")
+    return found
+
+
+def _row_line(row: BodyRow, here: bool, view: View) -> tuple[Line, int]:
+    """A row's line with the cursor, the match and the text being typed on it; the column of the cursor from 0."""
+    if not here and not (view.needle and row.id):
+        return row.line, 0
+    canvas = Canvas(ledger_width(view.width), view.glyphs)
+    canvas.spans(1, row.line)
+    _underline(canvas, row, view.needle)
+    if not here:
+        return canvas.line(), 0
+    canvas.put(1, ">")
+    box = row.boxes[min(view.cell, len(row.boxes) - 1)] if row.boxes else None
+    if view.typing is not None and box is not None:
+        return canvas.line(), _typed(canvas, box, view.typing)
+    if box is not None and len(row.boxes) > 1:
+        canvas.cursor(box.start, box.end)
+    else:
+        canvas.cursor(3)
+    return canvas.line(), box.end - 1 if box is not None else 3
+
+
+def _underline(canvas: Canvas, row: BodyRow, needle: str) -> None:
+    text = "".join(span.text for span in row.line).lower()
+    at = text.find(needle.lower()) if needle else -1
+    if at >= 0:
+        canvas.match(at + 1, at + len(needle))
+
+
+def _typed(canvas: Canvas, box: Box, typing: Typing) -> int:
+    """The line editor inside a box: only what is selected, or the cell of the cursor, is reversed."""
+    width = box.end - box.start + 1
+    seen = typing.line.view(width)
+    if typing.error:
+        canvas.put(2, "E", "error")
+    canvas.put(box.start, seen.text, "error" if typing.error else "edit", end=box.end)
+    if typing.line.all_selected:
+        canvas.cursor(box.start, min(box.end, box.start + len(typing.line.text) - 1))
+    else:
+        canvas.cursor(box.start + seen.column, box.start + seen.column)
+    return box.start - 1 + seen.column
+
+
+def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:
+    if not parts.rule or not rows:
+        return
+    row = rows[min(view.row, len(rows) - 1)]
+    key, sentences = told(row, shown)
+    places = reachable(rows)
+    position = f"row {places.index(view.row) + 1} of {len(places)}" if view.row in places else ""
+    lines[parts.rule.start] = rule(key, view.width, "" if view.typing else position, view.glyphs)
+    text = list(view.typing.error) if view.typing and view.typing.error else _fitted(sentences, view.width - 2)
+    for index, place in enumerate(parts.inspector):
+        if index < len(text):
+            role = "error" if view.typing and view.typing.error else "text"
+            canvas = Canvas(view.width, view.glyphs)
+            canvas.put(2, text[index], role)
+            lines[place] = canvas.line()
+
+
+def _fitted(sentences: Sequence[str], width: int) -> list[str]:
+    """Sentences as lines: each begins its own where all fit in two, else one runs into the next."""
+    each = [piece for sentence in sentences for piece in wrapped(sentence, width)]
+    return each if len(each) <= 2 else wrapped(" ".join(sentences), width) if len(sentences[0]) > width else each
+
+
+def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:
+    """The side right of the ledger: the row in full, then what the unsaved edits moved."""
+    width = view.width - LEDGER - 2
+    row = rows[min(view.row, len(rows) - 1)] if rows else None
+    places = range(2, parts.footer)
+    text: list[tuple[str, bool]] = []
+    if row is not None:
+        error = view.typing.error if view.typing else ()
+        inspected = list(error) or side(row, shown, width)
+        text += [(line, i == 0) for i, line in enumerate(inspected)]
+    moved = moves(shown, width, max(4, len(places) - len(text) - 4))
+    if moved:
+        text += [("", False), (f"{view.glyphs.rule * 2} what it moved ", True), *((line, False) for line in moved)]
+    for index, place in enumerate(places):
+        wall = (Span(view.glyphs.wall, "dim"),)
+        line = text[index] if index < len(text) else ("", False)
+        canvas = Canvas(width + 1, view.glyphs)
+        canvas.put(2, line[0], bold=line[1])
+        lines[place] = joined(_padded(lines[place], LEDGER, view.glyphs), wall, canvas.line())
+
+
+def _padded(line: Line, width: int, glyphs: Glyphs) -> Line:
+    canvas = Canvas(width, glyphs)
+    canvas.spans(1, line)
+    return canvas.line()

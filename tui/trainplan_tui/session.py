@@ -1,0 +1,160 @@
+"""One plan being edited: its history, its file, its estimate. The one owner of state; it draws nothing and asks nothing."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from pathlib import Path
+
+from trainplan.checks import findings
+from trainplan.compare import field_differences
+from trainplan.estimation import Estimate, estimate
+from trainplan.files.recovery import Journal
+from trainplan.files.save import Saved, save
+from trainplan.plan.edit import Edited, UnknownPath, edited, without
+from trainplan.plan.read import Opened, Unusable, plan_of_text
+from trainplan_tui.history import History, Step
+from trainplan_tui.shown import Shown
+
+
+class Session:
+    """State of one open plan. `shown` is what panes draw; every edit makes exactly one estimate."""
+
+    def __init__(self, opened: Opened, today: dt.date) -> None:
+        self.path = Path(opened.source.path)
+        self.sha256: str | None = opened.source.sha256
+        self.had_bom = opened.source.had_bom
+        self.today = today
+        self.history = History((Step(opened.source.text, opened.plan),))
+        self.saved_text = opened.source.text
+        self.saved = estimate(opened.plan, today)
+        self.journal: Journal | None = None
+        self.shown = self._shown(self.history.now, self.saved)
+
+    @property
+    def name(self) -> str:
+        """The plan's name, or its file's."""
+        return self.history.now.plan.name or self.path.stem
+
+    def _shown(self, step: Step, figures: Estimate) -> Shown:
+        edits = sum(1 for _ in field_differences(self.saved.plan, step.plan)) if step.text != self.saved_text else 0
+        return Shown(
+            step.plan.name or self.path.stem,
+            self.path.name,
+            step.text,
+            step.plan,
+            figures,
+            findings(figures),
+            self.saved,
+            max(edits, step.text != self.saved_text),
+        )
+
+    def attempt(self, path: str, typed: str) -> Edited:
+        """The text and plan that a typed value would give. Raises UnknownPath or Unusable; nothing changes."""
+        now = self.history.now
+        return (
+            without(now.text, now.plan, path)
+            if not typed.strip()
+            else edited(now.text, now.plan, path, typed, self.path.name)
+        )
+
+    def try_on(self, attempt: Edited) -> None:
+        """Show what an attempt would give, findings and sign-offs as before; `settle` or `commit` ends it."""
+        figures = estimate(attempt.plan, self.today)
+        self.shown = replace(
+            self._shown(Step(attempt.text, attempt.plan), figures), findings=self.shown.findings, trying=True
+        )
+
+    def doubt(self) -> None:
+        """What is typed is no value: the figures stay those of the last valid text."""
+        self.shown = replace(self.shown, valid=False, trying=True)
+
+    def settle(self) -> None:
+        """Show the present step again."""
+        self.shown = self._shown(self.history.now, estimate(self.history.now.plan, self.today))
+
+    def commit(self, attempt: Edited, what: str) -> int:
+        """Make an attempt the present step; the number of quantities that moved."""
+        before = self.shown.estimate if not self.shown.trying else estimate(self.history.now.plan, self.today)
+        trying = self.shown.trying and self.shown.valid and self.shown.text == attempt.text
+        after = self.shown.estimate if trying else estimate(attempt.plan, self.today)
+        return self._moved_to(self.history.edit(Step(attempt.text, attempt.plan, what)), before, after)
+
+    def take_text(self, text: str, what: str) -> int:
+        """Make a whole text the present step, as an editor hands it back. Raises Unusable."""
+        return self.commit(Edited(text, plan_of_text(text, self.path.name)), what)
+
+    def undo(self) -> str:
+        """One step back; what was undone, empty where there is nothing."""
+        what = self.history.now.what
+        return what if self._step(self.history.undo()) else ""
+
+    def redo(self) -> str:
+        """One step on; what was redone, empty where there is nothing."""
+        return self.history.now.what if self._step(self.history.redo()) else ""
+
+    def _step(self, history: History) -> bool:
+        if history.at == self.history.at:
+            return False
+        self._moved_to(history, self.shown.estimate, estimate(history.now.plan, self.today))
+        return True
+
+    def _moved_to(self, history: History, before: Estimate, after: Estimate) -> int:
+        if history is not self.history:
+            self._record(history.now)
+        self.history = history
+        self.shown = self._shown(history.now, after)
+        return sum(1 for key, value in after.quantities.items() if differs(before.quantities.get(key), value))
+
+    def keep(self) -> None:
+        """Keep unsaved edits in the journal from now on."""
+        from trainplan_tui.keeping import journal_for
+
+        self.journal = journal_for(self.path)
+        self._record(self.history.now)
+
+    def _record(self, step: Step) -> None:
+        if self.journal is None or self.sha256 is None:
+            return
+        from trainplan_tui.keeping import edits_between, now
+
+        self.journal.record(self.sha256, edits_between(self.saved.plan, step.plan), now())
+
+    def interrupted(self, number: int) -> None:
+        """The process ends by a signal (0: a fault of its own): the journal keeps the edits and notes why."""
+        if self.journal is not None:
+            from signal import Signals
+
+            self.journal.close(not self.shown.unsaved, Signals(number).name if number else "fault")
+
+    def ended(self) -> None:
+        """The session ends by its user's choice; discarded edits stay recoverable until the next save."""
+        if self.journal is not None:
+            self.journal.close(self.history.now.text == self.saved_text, "discarded")
+
+    def save(self, path: Path | None = None) -> Saved:
+        """Write the text. Raises SaveError, or ChangedOnDisk where the file is not the one that was read."""
+        target = self.path if path is None else path
+        expected = self.sha256 if path is None or path == self.path else None
+        saved = save(target, self.history.now.text, expected_sha256=expected, had_bom=self.had_bom)
+        self.path, self.sha256 = target, saved.sha256
+        self.saved_text, self.saved = self.history.now.text, self.shown.estimate
+        self.shown = self._shown(self.history.now, self.shown.estimate)
+        self._record(self.history.now)
+        return saved
+
+    def rebase(self, opened: Opened) -> None:
+        """Take the file on disk as the one that edits are compared with; the present step stays."""
+        self.sha256, self.had_bom = opened.source.sha256, opened.source.had_bom
+        self.saved_text, self.saved = opened.source.text, estimate(opened.plan, self.today)
+        self.settle()
+
+
+def differs(before: object, after: object) -> bool:
+    """Whether a quantity moved: another value, or blocked by something else."""
+    if type(before) is not type(after):
+        return True
+    return getattr(before, "code", None) != getattr(after, "code", None) if hasattr(after, "code") else before != after
+
+
+__all__ = ["Session", "UnknownPath", "Unusable", "differs"]

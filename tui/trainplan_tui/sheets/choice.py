@@ -1,0 +1,130 @@
+"""A list of the words that a field may be, each with what it would do. Letters narrow, `enter` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainplan.catalogue import entry
+from trainplan.figure import Figure
+from trainplan.plan.edit import UnknownPath
+from trainplan.plan.read import Unusable
+from trainplan_tui.panes.rows import Box
+from trainplan_tui.screens.words import finish
+from trainplan_tui.sheets.listing import Listing, text_line
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry
+from trainplan_tui.widgets.line import LineEdit
+
+MOST_TRIED = 16
+"""Lists up to this length say what each choice would do; longer ones say what each is."""
+
+
+class ChoiceSheet(Listing):
+    """The choices of one field."""
+
+    word = "choosing"
+    typing = True
+
+    def __init__(self, host: Host, box: Box) -> None:
+        super().__init__(host.glyphs)
+        self.host, self.box = host, box
+        self.line = LineEdit()
+        self.at = box.choices.index(box.text) if box.text in box.choices else 0
+        self._told: dict[str, tuple[str, str, str]] = {}
+
+    def title(self) -> str:
+        """The field, and what the figures are."""
+        return f"{self.box.path}: choose; figures show what each would do"
+
+    def shown(self) -> list[str]:
+        """The choices that match the letters."""
+        letters = self.line.text.lower()
+        return [word for word in self.box.choices if letters in word.lower()]
+
+    def head(self, width: int) -> Sequence[Line]:
+        """The heads of the columns."""
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(6, "choice", "dim")
+        if len(self.box.choices) <= MOST_TRIED:
+            canvas.right(44, "wall time", "dim")
+            canvas.right(60, "cost", "dim")
+            canvas.put(64, "ends", "dim")
+        return [canvas.line()]
+
+    def items(self, width: int) -> Sequence[Line]:
+        """One line a choice."""
+        return [self._item(word, width) for word in self.shown()]
+
+    def _item(self, word: str, width: int) -> Line:
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(3, "=" if word == self.box.text else " ")
+        canvas.put(6, word)
+        if len(self.box.choices) > MOST_TRIED:
+            canvas.put(34, self._title(word), "dim")
+            return canvas.line()
+        wall, cost, ends = self._effect(word)
+        canvas.right(44, wall)
+        canvas.right(60, cost)
+        canvas.put(64, ends)
+        return canvas.line()
+
+    def _title(self, word: str) -> str:
+        kind = "models" if self.box.path == "model.preset" else "accelerators"
+        found = entry(kind, word)
+        return found.title if found is not None else ""
+
+    def _effect(self, word: str) -> tuple[str, str, str]:
+        """Wall time, cost and end with this choice, from an estimate of its own."""
+        if word not in self._told:
+            self._told[word] = self._tried(word)
+        return self._told[word]
+
+    def _tried(self, word: str) -> tuple[str, str, str]:
+        from trainplan.estimation import estimate
+        from trainplan.explain import readable
+
+        try:
+            attempt = self.host.session.attempt(self.box.path, word)
+        except (Unusable, UnknownPath):
+            return "refused", "", ""
+        figures = estimate(attempt.plan, self.host.session.today)
+        wall, cost = figures.money.wall_time, figures.money.cost
+        return (
+            readable(wall, figures) if isinstance(wall, Figure) else "?",
+            readable(cost, figures) if isinstance(cost, Figure) else "?",
+            finish(figures).short,
+        )
+
+    def tail(self, width: int) -> Sequence[Line]:
+        """The letters that narrow the list."""
+        count = f"   {len(self.shown())} of {len(self.box.choices)}" if self.line.text else ""
+        return [text_line(f"= in the plan   type letters to narrow: {self.line.text}{count}", width, self.glyphs, 4)]
+
+    def take(self, key: str, character: str | None) -> None:
+        """Move, narrow, take or leave."""
+        shown = self.shown()
+        if key == "esc":
+            self.host.close_sheet()
+        elif key == "enter":
+            self._choose(shown)
+        elif not self.move(key, len(shown)):
+            self.line = self.line.take(key, character) or self.line
+            self.at = min(self.at, max(0, len(self.shown()) - 1))
+
+    def _choose(self, shown: list[str]) -> None:
+        if not shown:
+            self.host.message = f"no choice has {self.line.text}"
+            return
+        self.host.close_sheet()
+        if shown[self.at] != self.box.text:
+            self.host.apply(self.box.path, shown[self.at])
+
+    def paste(self, text: str) -> None:
+        """Pasted letters narrow."""
+        self.line = self.line.paste(text)
+
+    def footer(self) -> Sequence[Entry]:
+        """What works here."""
+        keep = f"keep {self.box.text}" if self.box.text else "leave empty"
+        return [Entry("enter", "take it"), Entry("esc", keep), Entry("up down", "move")]

@@ -1,0 +1,29 @@
+"""Compare with another plan file: a path, then the difference with the two names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainplan.estimation import estimate
+from trainplan.plan.read import Unusable, open_plan
+from trainplan_tui.sheets.difference import DifferenceSheet
+from trainplan_tui.sheets.question import PathSheet
+from trainplan_tui.sheets.sheet import Host
+
+
+class CompareSheet(PathSheet):
+    """Asks for the other plan."""
+
+    def __init__(self, host: Host) -> None:
+        folder = host.session.path.parent
+        begin = "" if str(folder) == "." else f"{folder}/"
+        super().__init__(host, "compare", "compare with another plan", "a plan file; tab completes", begin, self._compare)
+
+    def _compare(self, path: Path) -> None:
+        try:
+            other = open_plan(path)
+        except Unusable as error:
+            self.host.message = str(error.errors[0])
+            return
+        figures = estimate(other.plan, self.host.session.today)
+        self.host.open_sheet(DifferenceSheet(self.host, figures, (path.name, self.host.session.path.name)))

@@ -1,0 +1,102 @@
+"""What differs from the saved plan, or from another file: fields, numbers that moved, findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainplan.compare import Difference, differences
+from trainplan.estimation import Estimate
+from trainplan_tui.sheets.listing import Listing, text_line
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """One line of the table, and where `enter` goes from it."""
+
+    line: Line
+    where: str = ""
+    field: bool = False
+
+
+class DifferenceSheet(Listing):
+    """The difference between the saved plan and the one being edited."""
+
+    word = "diff"
+    page = True
+
+    def __init__(self, host: Host, other: Estimate | None = None, names: tuple[str, str] = ("saved", "now")) -> None:
+        super().__init__(host.glyphs)
+        self.host, self.other, self.names = host, other, names
+
+    def difference(self) -> Difference:
+        """What differs now."""
+        shown = self.host.session.shown
+        return differences(shown.saved if self.other is None else self.other, shown.estimate)
+
+    def title(self) -> str:
+        """The two that are compared."""
+        return f"diff: {self.names[0]} against {self.names[1]}"
+
+    def wanted(self, width: int) -> int:
+        """The whole body."""
+        return 1000
+
+    def entries(self, width: int) -> list[Entered]:
+        """Every line."""
+        found = self.difference()
+        if not found.fields and not found.moves:
+            return [Entered(text_line(f"nothing differs from the {self.names[0]} plan", width, self.glyphs))]
+        lines = [Entered(self._row("fields", *self.names, "", width))]
+        lines += [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
+        title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
+        lines.append(Entered(rule(title, width, "", self.glyphs)))
+        lines += [Entered(self._row(m.label, m.before, m.after, f"{m.moved:>12} {m.share:>9}", width), m.key) for m in found.moves]
+        if found.new_findings or found.gone_findings:
+            lines.append(Entered(rule("findings", width, "", self.glyphs)))
+        lines += [Entered(text_line(f"new   {text}", width, self.glyphs)) for text in found.new_findings]
+        lines += [Entered(text_line(f"gone  {text}", width, self.glyphs)) for text in found.gone_findings]
+        return lines
+
+    def _row(self, label: str, before: str, after: str, moved: str, width: int) -> Line:
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(4, label, end=30)
+        canvas.right(43, before, start=31)
+        canvas.right(56, after, start=44)
+        canvas.put(57, moved, "moved")
+        return canvas.line()
+
+    def items(self, width: int) -> Sequence[Line]:
+        """The lines."""
+        return [entry.line for entry in self.entries(width)]
+
+    def take(self, key: str, character: str | None) -> None:
+        """Move, go to a row, undo one field, copy, leave."""
+        entries = self.entries(80)
+        if key in ("esc", "d", "q"):
+            self.host.close_sheet()
+        elif self.move(key, len(entries)):
+            return
+        elif key == "enter" and entries[self.at].where:
+            if not self.host.jump(entries[self.at].where):
+                self.host.message = f"{entries[self.at].where} is in no pane of this version"
+        elif key == "u" and entries[self.at].field:
+            self._take_back(entries[self.at].where)
+        elif key == "y":
+            self.host.copy("\n".join("".join(span.text for span in entry.line).rstrip() for entry in entries) + "\n", "difference")
+        elif key == "c":
+            self.host.close_sheet()
+            self.host.do("file.compare")
+
+    def _take_back(self, path: str) -> None:
+        from trainplan.compare import leaves
+
+        saved = dict(leaves(self.other.plan if self.other else self.host.session.saved.plan, ""))
+        self.host.apply(path, saved.get(path, ""))
+
+    def footer(self) -> Sequence[Entry]:
+        """What works here."""
+        return [Entry("enter", "go to row"), Entry("u", "undo this field"), Entry("c", "compare with"), Entry("y", "copy"), Entry("esc", "back")]

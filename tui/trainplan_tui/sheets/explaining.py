@@ -1,0 +1,202 @@
+"""The tree of one number down to the fields, each of which can be edited without leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trainplan.explain import Node, tree
+from trainplan.figure import Blocked, Card, Figure
+from trainplan.labels import field_label, quantity_label
+from trainplan.moves import dependents
+from trainplan.plan.describe import sentence_of
+from trainplan_tui.panes.inspector import wrapped
+from trainplan_tui.sheets.listing import Listing, text_line
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One line of the tree: its stem, its node, where it hangs, and how many lines are folded under it."""
+
+    stem: str
+    node: Node
+    place: tuple[int, ...]
+    hidden: int = 0
+
+
+class ExplainSheet(Listing):
+    """A figure's tree, or what a field is and the figures that rest on it."""
+
+    word = "explain"
+    page = True
+
+    def __init__(self, host: Host, key: str) -> None:
+        super().__init__(host.glyphs)
+        self.host, self.key = host, key
+        self.folded: set[tuple[int, ...]] = set()
+        self.is_field = key not in host.session.shown.estimate.quantities
+        self.depth = 99
+
+    @property
+    def node(self) -> Node:
+        """The tree as the plan stands now."""
+        return tree(self.host.session.shown.estimate, self.key)
+
+    def branches(self) -> list[Branch]:
+        """The lines of the tree that are not folded."""
+        return list(self._walk(self.node, "", ()))
+
+    def _walk(self, node: Node, stem: str, place: tuple[int, ...]) -> Iterator[Branch]:
+        glyphs = self.glyphs
+        for index, child in enumerate(node.children):
+            here, last = (*place, index), index == len(node.children) - 1
+            branch = f"{stem}{glyphs.corner if last else glyphs.branch} "
+            closed = here in self.folded or len(here) >= self.depth
+            yield Branch(branch, child, here, len(child.children) if closed else 0)
+            if not closed:
+                yield from self._walk(child, f"{stem}{' ' if last else glyphs.wall} ", here)
+
+    def dependents(self) -> tuple[str, ...]:
+        """Figures that rest on the field."""
+        return dependents(self.host.session.shown.estimate, self.key)
+
+    def wanted(self, width: int) -> int:
+        """The whole body."""
+        return 1000
+
+    def head(self, width: int) -> Sequence[Line]:
+        """What it is, its formula, its value."""
+        if self.is_field:
+            canvas = Canvas(width, self.glyphs)
+            canvas.put(2, f"Explain {self.key}", bold=True)
+            return [canvas.line(), *(text_line(line, width, self.glyphs) for line in wrapped(sentence_of(self.key), width - 6)),
+                    text_line(f"{field_label(self.key)} moves {len(self.dependents())} figures:", width, self.glyphs)]
+        node, canvas = self.node, Canvas(width, self.glyphs)
+        canvas.put(2, f"Explain {self.key}", bold=True)
+        canvas.right(width - 1, self._summary(), "dim")
+        found = [canvas.line()]
+        if isinstance(node.value, Blocked):
+            return [*found, text_line(f"cannot be told: {node.value.code}", width, self.glyphs)]
+        if node.formula:
+            found += [text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]]
+            found.append(text_line(f"= {node.put_in}", width, self.glyphs))
+        found.append(text_line(f"{node.shown}   rests on {node.rests_on}", width, self.glyphs))
+        return found
+
+    def _summary(self) -> str:
+        nodes = list(_all(self.node))
+        fields = {node.key for node in nodes if node.is_field}
+        doubts = {node.key or node.source for node in nodes if not node.verified}
+        return f"{len(nodes)} rows, {len(fields)} fields, {len(doubts)} doubt{'' if len(doubts) == 1 else 's'}"
+
+    def lines(self, width: int, height: int) -> Sequence[Line]:
+        """Head, tree, and two lines on what is under the cursor."""
+        found = list(super().lines(width, height))
+        return [*found[1:], ()] if found else found
+
+    def items(self, width: int) -> Sequence[Line]:
+        """The branches, or the figures that rest on the field."""
+        if self.is_field:
+            return [self._dependent(key, width) for key in self.dependents()]
+        return [self._branch(branch, width) for branch in self.branches()]
+
+    def _dependent(self, key: str, width: int) -> Line:
+        from trainplan.table import FigureRow, cells
+
+        told = cells(FigureRow(key), self.host.session.shown.estimate, self.host.session.shown.saved)
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(4, quantity_label(key), end=28)
+        canvas.right(44, told.value)
+        canvas.put(46, told.unit, "dim", end=56)
+        canvas.right(68, told.moved, "moved")
+        return canvas.line()
+
+    def _branch(self, branch: Branch, width: int) -> Line:
+        node, canvas = branch.node, Canvas(width, self.glyphs)
+        column = canvas.put(4, branch.stem, "dim")
+        name = node.name.replace("_", " ")
+        if node.is_field:
+            column = canvas.put(column, f"[{name}  {node.shown}]", "edit")
+            canvas.put(column + 2, node.rests_on, "dim")
+            return canvas.line()
+        column = canvas.put(column, f"{name}  ")
+        column = canvas.put(column, node.shown, bold=True)
+        tail = "see above" if node.seen else f"= {node.formula}" if node.formula else node.source
+        canvas.put(max(column + 2, 40), f"{tail}{f'   + {branch.hidden} rows' if branch.hidden else ''}", "dim")
+        return canvas.line()
+
+    def tail(self, width: int) -> Sequence[Line]:
+        """The card of what is under the cursor."""
+        here = self._here()
+        if here is None:
+            return [rule(self.key, width, "", self.glyphs), (), ()]
+        node = here.node
+        title = node.key or node.name
+        text = self._card(node)
+        pieces = [piece for sentence in text for piece in wrapped(sentence, width - 2)][:2]
+        pieces += [""] * (2 - len(pieces))
+        return [rule(title, width, self.position(0), self.glyphs), *(text_line(piece, width, self.glyphs, 2) for piece in pieces)]
+
+    def _card(self, node: Node) -> list[str]:
+        if node.is_field:
+            return [sentence_of(node.key) or node.source, f"enter edits it here; the tree stays. source: {node.source}"]
+        if isinstance(node.value, Figure) and isinstance(node.value.origin, Card):
+            from trainplan.cardtext import sentence
+
+            mark = "" if node.verified else " (unverified)"
+            return [f"= {node.put_in}", f"{sentence(node.value.origin)} source: {node.source}{mark}"]
+        return [f"source: {node.source}{'' if node.verified else ' (unverified)'}"]
+
+    def _here(self) -> Branch | None:
+        found = [] if self.is_field else self.branches()
+        return found[self.at] if 0 <= self.at < len(found) else None
+
+    def take(self, key: str, character: str | None) -> None:
+        """Move, fold, edit a field, copy, leave."""
+        count = len(self.dependents()) if self.is_field else len(self.branches())
+        if key in ("esc", "x", "q", "backspace"):
+            self.host.close_sheet()
+        elif self.move(key, count):
+            return
+        elif key == "enter":
+            self._enter()
+        elif key == "space" and (here := self._here()) is not None:
+            self.folded ^= {here.place}
+        elif key == "+":
+            self.folded, self.depth = set(), 99
+        elif key == "-":
+            self.folded, self.depth = set(), max(1, min(self.depth, 12) - 1)
+        elif key == "y":
+            self.host.copy(self.as_text(), self.key)
+
+    def _enter(self) -> None:
+        if self.is_field:
+            keys = self.dependents()
+            if keys:
+                self.host.open_sheet(ExplainSheet(self.host, keys[self.at]))
+            return
+        here = self._here()
+        if here is not None and here.node.is_field:
+            self.host.start_edit(here.node.key)
+        elif here is not None and here.node.children:
+            self.folded ^= {here.place}
+
+    def as_text(self) -> str:
+        """The tree as text."""
+        head = [f"{self.key} = {self.node.shown}"] if not self.is_field else [self.key]
+        return "\n".join([*head, *("".join(span.text for span in line).rstrip() for line in self.items(160))]) + "\n"
+
+    def footer(self) -> Sequence[Entry]:
+        """What works here."""
+        here = self._here()
+        enter = "edit" if here is not None and here.node.is_field else "explain" if self.is_field else "fold"
+        return [Entry("enter", enter), Entry("space", "fold"), Entry("+", "all"), Entry("-", "one level"), Entry("y", "copy"), Entry("esc", "back")]
+
+
+def _all(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        yield child
+        yield from _all(child)

@@ -1,0 +1,100 @@
+"""Help for here: the keys that work, from the table that dispatch reads, and what the signs mean. Letters narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainplan_tui.panes.inspector import told
+from trainplan_tui.sheets.listing import Listing, text_line
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry
+from trainplan_tui.widgets.line import LineEdit
+
+HERE = ("row.enter", "row.explain", "field.up", "field.down", "field.saved", "row.copy", "row.open", "pane.plain")
+
+SIGNS = (
+    "signs   [ ] can be edited   ? unverified   ! warning   E error   i note",
+    "moved: against the saved plan   rests on: the weakest input",
+    "? unknown   - does not apply   0 is zero   <0.01 rounds to nothing",
+)
+
+
+class HelpSheet(Listing):
+    """The keys, those of the row first."""
+
+    word = "help"
+    page = True
+    typing = True
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.glyphs)
+        self.host = host
+        self.line = LineEdit()
+
+    def title(self) -> str:
+        """What this is."""
+        return "help"
+
+    def wanted(self, width: int) -> int:
+        """The whole body."""
+        return 1000
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(keys, sentence) of the actions of this version, those of the row first, that match what is typed."""
+        known = self.host_actions()
+        keys = [key for key in self.host.keymap.keys if key.id in known and key.keys]
+        first = [key for id_ in HERE for key in keys if key.id == id_]
+        ordered = [*first, *(key for key in keys if key not in first)]
+        needle = self.line.text.lower()
+        found = [("  ".join(key.keys), key.sentence) for key in ordered if not key.id.startswith("pane.") or not key.id[5:].isdigit()]
+        panes = ("1..9 0", "panes: " + ", ".join(self.pane_names()))
+        return [pair for pair in (*found[: len(first)], panes, *found[len(first) :]) if needle in f"{pair[0]} {pair[1]}".lower()]
+
+    def host_actions(self) -> set[str]:
+        """Actions that something does in this version."""
+        from trainplan_tui.commands import Commands
+
+        return set(Commands(self.host).table) | {"redraw"}
+
+    def pane_names(self) -> list[str]:
+        """The panes of this version."""
+        from trainplan_tui.panes.specs import PANES
+
+        return [f"{pane.name.digit} {pane.name.full}" for pane in PANES]
+
+    def head(self, width: int) -> Sequence[Line]:
+        """The line that narrows."""
+        return [text_line(f"type to narrow: {self.line.text}", width, self.glyphs, 2)]
+
+    def items(self, width: int) -> Sequence[Line]:
+        """One line an action."""
+        return [self._item(keys, sentence, width) for keys, sentence in self.pairs()]
+
+    def _item(self, keys: str, sentence: str, width: int) -> Line:
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(4, keys, bold=True, end=24)
+        canvas.put(26, sentence)
+        return canvas.line()
+
+    def tail(self, width: int) -> Sequence[Line]:
+        """The signs, and the row that help was asked on."""
+        row = self.host.row()
+        here = told(row, self.host.session.shown) if row is not None else ("", [])
+        about = f"this row   {here[0]}: {' '.join(here[1])}" if here[0] else ""
+        return [(), *(text_line(sign, width, self.glyphs, 4) for sign in SIGNS), text_line(about, width, self.glyphs, 4)]
+
+    def take(self, key: str, character: str | None) -> None:
+        """Narrow, move, leave."""
+        if key == "esc" or (key == "?" and not self.line.text):
+            self.host.close_sheet()
+        elif not self.move(key, len(self.pairs())):
+            self.line = self.line.take(key, character) or self.line
+
+    def paste(self, text: str) -> None:
+        """Pasted letters narrow."""
+        self.line = self.line.paste(text)
+
+    def footer(self) -> Sequence[Entry]:
+        """What works here."""
+        return [Entry("", "type to narrow"), Entry("up down", "move"), Entry("esc", "back")]

@@ -1,0 +1,86 @@
+"""Everything that can be gone to or done, in one list: fields, numbers, commands. Find and palette search it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.estimation import Estimate
+from trainplan.labels import field_label, quantity_label
+from trainplan.plan.faults import known_fields, known_tables
+from trainplan.table import FieldRow, FigureRow, cells, field_text
+from trainplan_tui.panes.specs import PANES
+from trainplan_tui.sheets.sheet import Host
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing: what it is called, where it is, its id, its value, and whether it is a command."""
+
+    label: str
+    home: str
+    id: str
+    value: str
+    command: bool = False
+
+
+def items(host: Host) -> list[Item]:
+    """Rows of the panes first, then fields that no pane shows, then commands."""
+    estimate = host.session.shown.estimate
+    rows = _rows(estimate)
+    seen = {item.id for item in rows}
+    fields = [_field(path, estimate) for path in field_paths() if path not in seen]
+    return [*rows, *fields, *commands(host)]
+
+
+def _rows(estimate: Estimate) -> list[Item]:
+    found: dict[str, Item] = {}
+    for pane in PANES:
+        home = f"{pane.name.digit} {pane.name.short}"
+        for row in pane.table.rows:
+            if isinstance(row, FieldRow | FigureRow):
+                told = cells(row, estimate)
+                found.setdefault(told.id, Item(told.label, home, told.id, f"{told.value} {told.unit}".strip()))
+    return list(found.values())
+
+
+def field_paths() -> list[str]:
+    """Paths of the plan's fields outside lists."""
+    paths: list[str] = []
+    for table in known_tables():
+        if table in ("pilot", "readiness"):
+            continue
+        for field in known_fields((table,)):
+            inner = known_fields((table, field))
+            if not inner:
+                paths.append(f"{table}.{field}")
+            elif table == "model":
+                paths += [f"{table}.{field}.{one}" for one in inner]
+    return ["name", "description", *paths]
+
+
+def _field(path: str, estimate: Estimate) -> Item:
+    return Item(field_label(path), "field", path, field_text(FieldRow(path), estimate)[0])
+
+
+def commands(host: Host) -> list[Item]:
+    """Actions of the key table that something does in this version."""
+    from trainplan_tui.commands import Commands
+
+    known = Commands(host).table
+    return [
+        Item(key.sentence, "command", key.id, "  ".join(key.keys), True)
+        for key in host.keymap.keys
+        if key.id in known and not key.id.startswith(("row.", "cell.", "page.", "back", "cancel"))
+    ]
+
+
+def matching(found: list[Item], needle: str) -> list[Item]:
+    """Items that have every word typed, those whose label begins with it first."""
+    words = needle.lower().split()
+    hits = [item for item in found if all(word in f"{item.label} {item.id}".lower() for word in words)]
+    return sorted(hits, key=lambda item: not item.label.lower().startswith(needle.lower().strip()))
+
+
+def label_of(id_: str) -> str:
+    """What a row is called."""
+    return quantity_label(id_) if "." in id_ else id_

@@ -1,0 +1,138 @@
+"""Questions that need an answer: quitting with unsaved edits, and a path for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from trainplan.compare import field_differences
+from trainplan_tui.sheets.listing import text_line
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry, rule
+from trainplan_tui.widgets.line import LineEdit
+
+
+class QuitSheet:
+    """Quit with unsaved edits. No answer is preselected, so `enter` by habit does nothing."""
+
+    word = "quit?"
+    page = False
+    typing = False
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        session = host.session
+        self.differ = list(field_differences(session.saved.plan, session.history.now.plan))
+
+    def wanted(self, width: int) -> int:
+        """Title, at most four fields, answers."""
+        return 8 + min(4, len(self.differ))
+
+    def lines(self, width: int, height: int) -> Sequence[Line]:
+        """What would be lost, and the answers."""
+        glyphs, count = self.host.glyphs, self.host.session.shown.edits
+        edits = f"quit with {count} unsaved edit{'' if count == 1 else 's'}"
+        found: list[Line] = [rule(edits, width, "", glyphs)]
+        for path, before, after in self.differ[:4]:
+            found.append(text_line(f"{path:<34} {before} to {after}", width, glyphs))
+        if len(self.differ) > 4:
+            found.append(text_line(f"and {len(self.differ) - 4} more: esc, then d", width, glyphs))
+        answers = ("s  save and quit", "d  discard and quit", "a  save under another name", "esc  stay")
+        found += [(), *(text_line(answer, width, glyphs) for answer in answers)]
+        return found[:height] + [()] * (height - len(found))
+
+    def cursor(self) -> tuple[int, int]:
+        """The first answer."""
+        return 2 + min(4, len(self.differ)), 3
+
+    def take(self, key: str, character: str | None) -> None:
+        """One of the answers; nothing else works."""
+        if key == "esc":
+            self.host.close_sheet()
+        elif key == "d":
+            self.host.leave()
+        elif key == "s":
+            self.host.close_sheet()
+            self.host.do("file.save")
+            if not self.host.session.shown.unsaved:
+                self.host.leave()
+        elif key == "a":
+            from trainplan_tui.filing import save_as
+
+            self.host.close_sheet()
+            save_as(self.host, then_leave=True)
+
+    def paste(self, text: str) -> None:
+        """A pasted text is no answer."""
+
+    def footer(self) -> Sequence[Entry]:
+        """The answers."""
+        return [Entry("s", "save"), Entry("d", "discard"), Entry("a", "save as"), Entry("esc", "stay")]
+
+
+class PathSheet:
+    """A line for a path, with completion on `tab`."""
+
+    page = False
+    typing = True
+
+    def __init__(self, host: Host, word: str, title: str, note: str, begin: str, then: Callable[[Path], None]) -> None:
+        self.host, self.word, self.title, self.note, self.then = host, word, title, note, then
+        self.line = LineEdit(begin, len(begin))
+        self.offers: tuple[str, ...] = ()
+
+    def wanted(self, width: int) -> int:
+        """Title, line, note, offers."""
+        return 4 + min(6, len(self.offers))
+
+    def lines(self, width: int, height: int) -> Sequence[Line]:
+        """The line being typed, and what it could become."""
+        glyphs = self.host.glyphs
+        canvas = Canvas(width, glyphs)
+        seen = self.line.view(width - 6)
+        canvas.put(2, ":")
+        canvas.put(4, seen.text, "edit")
+        canvas.cursor(4 + seen.column, 4 + seen.column)
+        found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
+        found += [text_line(offer, width, glyphs) for offer in self.offers[:6]]
+        return found[:height] + [()] * (height - len(found))
+
+    def cursor(self) -> tuple[int, int]:
+        """The cell of the line editor."""
+        return 1, 3 + self.line.view(200).column
+
+    def take(self, key: str, character: str | None) -> None:
+        """Type, complete, take or leave."""
+        if key == "esc":
+            self.host.close_sheet()
+        elif key == "tab":
+            self._complete()
+        elif key == "enter" and self.line.text.strip():
+            self.host.close_sheet()
+            self.then(Path(self.line.text.strip()).expanduser())
+        else:
+            self.line = self.line.take(key, character) or self.line
+
+    def _complete(self) -> None:
+        from os.path import commonprefix
+
+        typed = Path(self.line.text).expanduser()
+        folder, start = (typed, "") if self.line.text.endswith("/") or not self.line.text else (typed.parent, typed.name)
+        try:
+            names = sorted(p.name + ("/" if p.is_dir() else "") for p in folder.iterdir() if p.name.startswith(start))[:500]
+        except OSError:
+            names = []
+        self.offers = tuple(names) if len(names) != 1 else ()
+        common = commonprefix(names)
+        if len(common) >= len(start) and names:
+            head = self.line.text[: len(self.line.text) - len(start)] if start else self.line.text
+            self.line = LineEdit(head + common, len(head + common))
+
+    def paste(self, text: str) -> None:
+        """Pasted text goes into the line."""
+        self.line = self.line.paste(text)
+
+    def footer(self) -> Sequence[Entry]:
+        """What works here."""
+        return [Entry("enter", "take it"), Entry("tab", "complete"), Entry("esc", "back")]

@@ -1,0 +1,52 @@
+"""From a plan file to a running app, and from its end to an exit status."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gc
+import os
+import sys
+from pathlib import Path
+
+from trainplan.files.recovery import state_folder
+from trainplan.plan.edit import set_all
+from trainplan.plan.read import Opened, Unusable
+from trainplan_tui.app import PlanApp
+from trainplan_tui.keyfile import key_file, keymap
+from trainplan_tui.session import Session
+from trainplan_tui.sheets.sheet import Sheet
+from trainplan_tui.text.colours import Palette
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.printable import printable
+from trainplan_tui.widgets.crash import STATUS, sentence, written
+
+
+def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: list[str], today: dt.date) -> int:
+    """Run the app until it ends; its exit status."""
+    session = Session(plan, today) if plan is not None else None
+    try:
+        if session is not None and assignments:
+            session.commit(set_all(session.saved_text, session.history.now.plan, assignments, str(session.path)), "--set")
+    except Unusable as error:
+        for item in error.errors:
+            sys.stderr.write(printable(str(item)) + "\n")
+        return 2
+    if session is not None:
+        session.keep()
+    app = PlanApp(palette, glyphs, keymap(key_file(os.environ, Path.home())), session, first_sheet)
+    app.call_later(gc.enable)
+    status = app.run(mouse=False)
+    if app.fault is not None:
+        app.interrupted(0)
+        sys.stderr.write(printable(sentence(app.fault, written(app.fault, state_folder(os.environ)))) + "\n")
+        return STATUS
+    return status or 0
+
+
+def first_sheet(app: PlanApp) -> Sheet | None:
+    """What is asked before the plan shows: the start screen without a plan, recovery after a lost session."""
+    if app.opened is None:
+        from trainplan_tui.sheets.start import StartSheet
+
+        return StartSheet(app)
+    return None

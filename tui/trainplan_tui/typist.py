@@ -1,0 +1,127 @@
+"""Editing in place: what is typed into a box, tried on at each key, taken by `enter`, put back by `esc`."""
+
+from __future__ import annotations
+
+from trainplan.figure import Figure
+from trainplan.plan.edit import Edited, UnknownPath
+from trainplan.plan.read import Unusable
+from trainplan_tui.panes.rows import Box
+from trainplan_tui.screens.drawing import Typing
+from trainplan_tui.screens.words import finish
+from trainplan_tui.session import Session
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.widgets.line import LineEdit
+
+
+class Typist:
+    """One edit at a time. The plan changes at `enter`; until then figures are tried on and can be taken back."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.now: Typing | None = None
+        self._attempt: Edited | None = None
+        self._began = ""
+
+    def begin(self, box: Box) -> None:
+        """Open the line editor in a box, all of its text selected."""
+        self.now, self._began = Typing(box.path, LineEdit.opened(box.text)), box.text
+        self._attempt = None
+
+    def take(self, key: str, character: str | None) -> None:
+        """A key while editing."""
+        if key in ("esc", "ctrl+g", "ctrl+c"):
+            self.put_back()
+        elif key == "enter":
+            self.commit()
+        elif key in ("tab", "shift+tab", "down", "up"):
+            self._commit_and_move(key)
+        elif self.now is not None:
+            self._type(self.now.line.take(key, character) or self.now.line)
+
+    def paste(self, text: str) -> None:
+        """Pasted text goes into the line."""
+        if self.now is not None:
+            self._type(self.now.line.paste(text))
+
+    def _type(self, line: LineEdit) -> None:
+        before = self.now
+        if before is None:
+            return
+        self.now = Typing(before.path, line, before.error)
+        if line.text != before.line.text:
+            self._try(line.text)
+
+    def _try(self, typed: str) -> None:
+        session = self.host.session
+        assert self.now is not None
+        try:
+            self._attempt = session.attempt(self.now.path, typed)
+        except (Unusable, UnknownPath) as error:
+            self._attempt = None
+            session.doubt()
+            self.now = Typing(self.now.path, self.now.line, _refusal(error))
+            return
+        session.try_on(self._attempt)
+        self.now = Typing(self.now.path, self.now.line)
+
+    def commit(self) -> bool:
+        """Take what is typed; false where it is no value, and the text stays in its box."""
+        if self.now is None:
+            return True
+        path, typed = self.now.path, self.now.line.text
+        if typed == self._began:
+            self.put_back()
+            return True
+        if self._attempt is None:
+            self._try(typed)
+        if self._attempt is None:
+            return False
+        moved = self.host.session.commit(self._attempt, path)
+        self.host.message = outcome(self.host.session, path, typed, moved)
+        self.now = self._attempt = None
+        return True
+
+    def put_back(self) -> None:
+        """Leave the field as it was before the edit."""
+        tried = self._attempt is not None or (self.now is not None and bool(self.now.error))
+        self.now = self._attempt = None
+        if tried:
+            self.host.session.settle()
+
+    def _commit_and_move(self, key: str) -> None:
+        """Take the value and open the next box: `tab` the next field, arrows leave the field."""
+        if not self.commit():
+            return
+        forward = key in ("tab", "down")
+        rows = self.host.rows()
+        boxes = rows[self.host.cursor.position(rows)].boxes
+        if key in ("tab", "shift+tab") and 0 <= self.host.cursor.cell + (1 if forward else -1) < len(boxes):
+            self.host.cursor.move_cell(rows, 1 if forward else -1)
+        else:
+            self.host.cursor.move(rows, 1 if forward else -1)
+        box = self.host.box()
+        if key in ("tab", "shift+tab") and box is not None and not box.choices:
+            self.begin(box)
+
+
+def _refusal(error: Unusable | UnknownPath) -> tuple[str, ...]:
+    """What is wrong and what would be right, and that the figures stay."""
+    if isinstance(error, UnknownPath):
+        return (str(error), "Figures stay those of the last valid text")
+    message = error.errors[0].message
+    head, _, rest = message.partition(". ")
+    if rest and len(message) > 76:
+        return (f"E {head}.", f"  {rest}")
+    return (f"E {message}", "  Figures stay those of the last valid text")
+
+
+def outcome(session: Session, path: str, typed: str, moved: int) -> str:
+    """What an edit did, in one line: the field, how many numbers moved, the date, findings that are new."""
+    from trainplan.labels import field_label
+
+    wall = session.shown.estimate.money.wall_time
+    day = f", {finish(session.shown.estimate).short}" if isinstance(wall, Figure) else ""
+    errors = sum(item.severity == "error" for item in session.shown.findings)
+    tail = f", {errors} error{'' if errors == 1 else 's'}" if errors else ""
+    value = typed if typed.strip() else "left out"
+    return f"{field_label(path)} {value}: {moved} numbers moved{day}{tail}"
