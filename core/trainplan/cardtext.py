@@ -28,8 +28,7 @@ def _body(card: Card) -> tuple[tuple[tuple[str, str], ...], str]:
 def text(card: Card) -> str:
     """The formula as people read it: `a x b / c`, with its named steps after it."""
     if card.name in ("total", "largest") and card.source == "definition":
-        joint = " + ".join(card.names) if card.name == "total" else f"largest of {', '.join(card.names)}"
-        return joint
+        return " + ".join(card.names) if card.name == "total" else f"largest of {', '.join(card.names)}"
     steps, result = _body(card)
     where = "".join(f", {name} = {_readable(step)}" for name, step in steps)
     return _readable(result) + where

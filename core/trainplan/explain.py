@@ -13,7 +13,10 @@ from trainplan.table import blocked_by, rests, written
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One number of the tree. `name` is what its parent calls it; `key` its quantity key or plan path; `seen` where it stands above already."""
+    """One number of the tree.
+
+    `name` is what its parent calls it; `key` its quantity key or plan path; `seen` says that it stands above already.
+    """
 
     name: str
     key: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 P = ParamSpec("P")
@@ -159,8 +160,10 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
     """
 
     def wrap(body: Callable[P, float]) -> Callable[P, Figure]:
-        names = body.__code__.co_varnames[: body.__code__.co_argcount]
-        card = Card(body.__name__, unit, source, verified, names, body)
+        code: CodeType = body.__code__  # pyright: ignore[reportFunctionMemberAccess]
+        plain = cast("Callable[..., float]", body)
+        card = Card(body.__name__, unit, source, verified, code.co_varnames[: code.co_argcount], plain)
+        names = card.names
 
         def call(*args: Any, **named: Any) -> Any:
             if named:
@@ -173,7 +176,7 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
                 return first if first.unit == unit else Blocked(first.code, unit)
             if Figure in kinds and kinds & {int, float}:
                 raise TypeError(_mixed(card, args))
-            return body(*args)
+            return plain(*args)
 
         call.__name__, call.__doc__, call.__module__ = body.__name__, body.__doc__, body.__module__
         call.card = card  # type: ignore[attr-defined]

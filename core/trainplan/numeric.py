@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 _PLAIN = (float, int, bool)
 
@@ -96,7 +96,7 @@ def lookup(table: Mapping[Any, float], key: Any) -> Any:
         import numpy as np
 
         values, places = np.unique(key, return_inverse=True)
-        return np.array([table[cast("Any", value.item())] for value in values])[places].reshape(np.shape(key))
+        return np.array([table[value.item()] for value in values])[places].reshape(np.shape(key))
     return table[key]
 
 

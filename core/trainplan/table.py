@@ -199,8 +199,7 @@ _WANTED = {
 
 def _field_moved(row: FieldRow, now: Estimate, saved: Estimate | None) -> str:
     after, before = now.situation.value(row.path), saved.situation.value(row.path) if saved is not None else None
-    number = isinstance(after, int | float) and isinstance(before, int | float) and not isinstance(after, bool)
-    if not number:
+    if not isinstance(after, int | float) or not isinstance(before, int | float) or isinstance(after, bool):
         return "changed"
     style = numbers.BY_UNIT.get(_unit_of(row.path, now), row.style)
     style = _short_tokens if _unit_of(row.path, now) == "tokens" and row.path != "data.sequence_length" else style

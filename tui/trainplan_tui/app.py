@@ -226,6 +226,10 @@ class PlanApp(KeyedApp):
         """Do what a key of the table does."""
         self.commands.do(id_)
 
+    def actions(self) -> frozenset[str]:
+        """Ids of the actions that something does in this version."""
+        return frozenset(self.commands.table) | {"redraw"}
+
     def open_session(self, session: Session) -> None:
         """Show this plan from now on."""
         self.opened, self.cursor = session, Cursor()

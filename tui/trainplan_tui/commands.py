@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-
 from trainplan_tui.panes.inspector import finding_of
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.panes.specs import PANES
@@ -48,6 +47,8 @@ class Commands:
             "file.compare": lambda: self._open("comparing", "CompareSheet"),
             "file.save": lambda: self._file("save"),
             "file.editor": lambda: self._file("edit_text"),
+            "file.save_as": lambda: self._file("save_as"),
+            "quit.save_as": lambda: self._file("save_as_and_leave"),
             "row.open": lambda: self._file("open_row"),
             "row.copy": lambda: self._file("copy_row"),
             "pane.plain": lambda: self._file("plain_pane"),
@@ -198,18 +199,31 @@ class Commands:
     def footer(self, rows: Sequence[BodyRow], editing: bool) -> list[Entry]:
         """The keys that work for the row under the cursor, most used first; `? help` last."""
         if editing:
-            return [Entry("enter", "take it"), Entry("esc", "put back"), Entry("tab", "next field"), Entry("ctrl+u", "clear")]
+            return [
+                Entry("enter", "take it"),
+                Entry("esc", "put back"),
+                Entry("tab", "next field"),
+                Entry("ctrl+u", "clear"),
+            ]
         row = rows[self.host.cursor.position(rows)] if rows else None
         first = "edit" if row and row.boxes else "go to field" if row and row.kind == "finding" else "explain"
         shown: list[tuple[str, str]] = [("row.enter", first)]
         shown += [("row.explain", "explain")] if first == "edit" else []
         shown += [("field.up", "step")] if row and row.boxes else []
-        shown += [("find", "find"), ("finding.next", "finding")] if self.host.session.shown.findings else [("find", "find")]
+        shown += (
+            [("find", "find"), ("finding.next", "finding")] if self.host.session.shown.findings else [("find", "find")]
+        )
         if self.host.session.shown.unsaved:
             shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
         elif self.host.session.history.at:
             shown += [("edit.undo", "undo")]
-        shown += [("palette", "palette"), ("file.compare", "compare"), ("file.editor", "editor"), ("quit", "quit"), ("help", "help")]
+        shown += [
+            ("palette", "palette"),
+            ("file.compare", "compare"),
+            ("file.editor", "editor"),
+            ("quit", "quit"),
+            ("help", "help"),
+        ]
         return [Entry(key, word) for id_, word in shown if (key := self._key(id_))]
 
     def _key(self, id_: str) -> str:
@@ -218,6 +232,19 @@ class Commands:
 
 
 ALL_PLACES = (
-    "navigate", "rows", "cells", "fields", "panes", "views", "tables", "matches", "items", "mesh", "search", "logs", "launch", "ready", "waivers",
+    "navigate",
+    "rows",
+    "cells",
+    "fields",
+    "panes",
+    "views",
+    "tables",
+    "matches",
+    "items",
+    "mesh",
+    "search",
+    "logs",
+    "launch",
+    "ready",
+    "waivers",
 )
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trainplan.figure import Figure
 from trainplan.files.save import ChangedOnDisk, Saved, SaveError
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.plan.read import Unusable
@@ -58,7 +59,16 @@ def save_as(host: Host, then_leave: bool = False) -> None:
             host.leave()
 
     begin = str(host.session.path.with_stem(f"{host.session.path.stem}-2"))
-    host.open_sheet(PathSheet(host, "save as", "save under another name", "a file that does not exist yet; tab completes", begin, write))
+    host.open_sheet(
+        PathSheet(
+            host, "save as", "save under another name", "a file that does not exist yet; tab completes", begin, write
+        )
+    )
+
+
+def save_as_and_leave(host: Host) -> None:
+    """Ask for another name, write there, end."""
+    save_as(host, then_leave=True)
 
 
 def edit_text(host: Host, line: int = 1) -> None:
@@ -90,9 +100,8 @@ def open_row(host: Host) -> None:
         edit_text(host, line or 1)
         return
     row = host.row()
-    value = host.session.shown.estimate.quantities.get(row.id) if row else None
-    origin = getattr(value, "origin", None)
-    host.message = f"source: {origin.source}" if origin is not None else "no source under the cursor"
+    value = host.session.shown.estimate.quantities.get(row.id) if row is not None else None
+    host.message = f"source: {value.origin.source}" if isinstance(value, Figure) else "no source under the cursor"
 
 
 def copy_row(host: Host) -> None:

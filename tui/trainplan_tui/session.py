@@ -116,9 +116,10 @@ class Session:
     def _record(self, step: Step) -> None:
         if self.journal is None or self.sha256 is None:
             return
-        from trainplan_tui.keeping import edits_between, now
+        from trainplan.plan.differences import differences
+        from trainplan_tui.keeping import now
 
-        self.journal.record(self.sha256, edits_between(self.saved.plan, step.plan), now())
+        self.journal.record(self.sha256, differences(self.saved_text, step.text), now())
 
     def interrupted(self, number: int) -> None:
         """The process ends by a signal (0: a fault of its own): the journal keeps the edits and notes why."""

@@ -26,7 +26,9 @@ def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: 
     session = Session(plan, today) if plan is not None else None
     try:
         if session is not None and assignments:
-            session.commit(set_all(session.saved_text, session.history.now.plan, assignments, str(session.path)), "--set")
+            session.commit(
+                set_all(session.saved_text, session.history.now.plan, assignments, str(session.path)), "--set"
+            )
     except Unusable as error:
         for item in error.errors:
             sys.stderr.write(printable(str(item)) + "\n")

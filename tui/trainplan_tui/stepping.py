@@ -26,10 +26,8 @@ def next_value(session: Session, box: Box, direction: int) -> str | None:
 
 
 def _whole(value: float, path: str, direction: int) -> str | None:
-    if path.startswith(POWERS):
-        after = value * 2 if direction > 0 else value / 2
-    else:
-        after = value + direction
+    doubled = value * 2 if direction > 0 else value / 2
+    after = doubled if path.startswith(POWERS) else value + direction
     return f"{int(after)}" if after >= 1 and after == int(after) else None
 
 

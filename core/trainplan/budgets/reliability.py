@@ -64,8 +64,7 @@ def _interval(s: Situation, daly: Figure, shortest: Figure, step_time: Figure) -
     wanted = s.plan.reliability.checkpoint_interval
     if isinstance(wanted, str):
         return f.whole_steps(daly, shortest, _longest(s), step_time)
-    chosen = given("reliability.checkpoint_interval", float(wanted), "s", "plan file", kind="file", is_field=True)
-    return chosen
+    return given("reliability.checkpoint_interval", float(wanted), "s", "plan file", kind="file", is_field=True)
 
 
 def _longest(s: Situation) -> Figure:

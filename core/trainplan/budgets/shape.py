@@ -35,6 +35,16 @@ class Shape:
     sparse: tuple[bool, ...]
 
 
+MOST_LAYERS = 10_000
+"""Depth up to which each layer is looked at one by one; a deeper model is a mistake, and counts by formula alone."""
+
+
+def known_depth(s: Situation) -> int:
+    """Layers that can be looked at one by one: 0 where the depth is missing or past all sense."""
+    depth: Any = s["model.num_hidden_layers"]
+    return 0 if isinstance(depth, Blocked) or depth > MOST_LAYERS else int(depth)
+
+
 def has_table(s: Situation, name: str) -> bool:
     """Whether the plan or its preset has a table of [model]: moe, mla or mtp."""
     if getattr(s.plan.model, name) is not None:
@@ -73,25 +83,22 @@ def _latent_sizes(s: Situation) -> tuple[Figure, Figure]:
 
 def pattern(s: Situation, field: str) -> tuple[str, ...] | None:
     """A list with one word for each layer: the plan's own as it is, a preset's cut or repeated to the plan's depth."""
-    words = s.value(f"model.{field}")
-    depth: Any = s["model.num_hidden_layers"]
-    if words is None or isinstance(depth, Blocked) or s.written(f"model.{field}"):
+    words, depth = s.value(f"model.{field}"), known_depth(s)
+    if words is None or s.written(f"model.{field}") or not depth:
         return None if words is None else tuple(words)
-    return tuple(words[layer % len(words)] for layer in range(int(depth)))
+    return tuple(words[layer % len(words)] for layer in range(depth))
 
 
 def sparse_layers(s: Situation) -> tuple[bool, ...]:
-    """Which layers have experts, one flag for each; empty where the depth or the pattern is missing."""
-    depth: Any = s["model.num_hidden_layers"]
-    if isinstance(depth, Blocked):
-        return ()
-    if not has_table(s, "moe"):
-        return (False,) * int(depth)
+    """Which layers have experts, one flag for each; empty where the depth is not known."""
+    depth = known_depth(s)
+    if not depth or not has_table(s, "moe"):
+        return (False,) * depth
     words = pattern(s, "mlp_layer_types")
     if words is not None:
         return tuple(word == "sparse" for word in words)
-    first, every = int(s["model.moe.first_k_dense_replace"]), int(s["model.moe.moe_layer_freq"])
-    return tuple(layer >= first and layer % every == 0 for layer in range(int(depth)))
+    first, every = s.value("model.moe.first_k_dense_replace"), s.value("model.moe.moe_layer_freq")
+    return tuple(layer >= first and layer % int(every) == 0 for layer in range(depth))
 
 
 def _expert_layers(s: Situation, layers: Figure, sparse: tuple[bool, ...]) -> Figure:

@@ -253,7 +253,8 @@ def expert_parameters(estimate: Estimate) -> list[Finding]:
     every, active = estimate.model.parameters, estimate.model.active_parameters
     if not isinstance(every, Figure) or not isinstance(active, Figure) or active >= every:
         return []
-    message = f"time follows {prefixed(active, 3)[0]} {prefixed(active, 3)[1]} active parameters, memory and checkpoints all {prefixed(every, 3)[0]} {prefixed(every, 3)[1]}"
+    fewer, all_of = (" ".join(prefixed(count, 3)) for count in (active, every))
+    message = f"time follows {fewer} active parameters, memory and checkpoints all {all_of}"
     return [Finding("C11", "info", "compute", message, "", ("model.preset",))]
 
 

@@ -52,6 +52,6 @@ def _finding(path: str, keys: list[str]) -> Finding:
 
 
 def _budget(path: str) -> str:
-    table = path.split(".")[0]
+    table = path.split(".", maxsplit=1)[0]
     homes = {"data": "tokens", "batch": "tokens", "cluster": "compute", "utilization": "compute", "schedule": "compute"}
     return homes.get(table, table if table in ("model", "storage", "reliability", "evaluation") else "compute")

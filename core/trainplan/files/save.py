@@ -52,7 +52,7 @@ class SaveError(Exception):
         self.fix = fix
 
 
-class ChangedOnDisk(SaveError):  # noqa: N818 - named as the screen that shows it
+class ChangedOnDisk(SaveError):
     """The file is not what was read. `on_disk_text` is what it holds now; None when it is gone or is not UTF-8."""
 
     def __init__(self, path: Path, on_disk: bytes | None) -> None:
@@ -63,7 +63,7 @@ class ChangedOnDisk(SaveError):  # noqa: N818 - named as the screen that shows i
         self.on_disk_text = _text(on_disk)
 
 
-class AlreadyThere(SaveError):  # noqa: N818
+class AlreadyThere(SaveError):
     """A new file was to be written where one exists."""
 
     def __init__(self, path: Path) -> None:

@@ -45,7 +45,10 @@ def stretch_time(steps: float, step: float) -> float:
 
 @formula("s", source=DEFINITION)
 def wall_time(compute_time: float, slowdown: float, evaluation: float, downtime: float, queue: float) -> float:
-    """Time from the first step to the last: compute time x slowdown (failures and checkpoints) + evaluation that blocks + planned downtime + waits between jobs."""
+    """Time from the first step to the last.
+
+    Compute time x slowdown (failures and checkpoints) + evaluation that blocks + planned downtime + waits between jobs.
+    """
     return compute_time * slowdown + evaluation + downtime + queue
 
 

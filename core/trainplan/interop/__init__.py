@@ -1,1 +1,1 @@
-"""Other programs' files as plans and plans as theirs: each format in a module of its own, none of them runs foreign code."""
+"""Other programs' files as plans and plans as theirs, each format in its own module; none of them runs foreign code."""

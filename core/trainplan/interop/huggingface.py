@@ -1,7 +1,7 @@
 """A Hugging Face config.json as a plan's [model] table, in full: never a preset, never a guess.
 
-Every spelling of the architectures in `families` is read, with the defaults that their classes have in transformers. What
-the file does not say is left out. Keys that were not read are listed; what contradicts itself is said in words.
+Every spelling of the architectures in `families` is read, with the defaults that their classes have in transformers.
+What the file does not say is left out. Keys that were not read are listed; what contradicts itself is said in words.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from trainplan.interop.families import ALIASES, FAMILIES, LLAMA, Family, Said
-from trainplan.interop.layers import CHUNKED, FULL, SLIDING, layer_types, spacing, sparse_layers
+from trainplan.interop.experts import expert_fields
+from trainplan.interop.families import ALIASES, FAMILIES
+from trainplan.interop.family import LLAMA, Family, said
+from trainplan.interop.layers import CHUNKED, FULL, MOST_LAYERS, SLIDING, layer_types
 from trainplan.interop.reading import Reading
 
 SIZES: Final = {
@@ -31,34 +33,6 @@ KEY_HEADS: Final = (
 WIDTH: Final = ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
 FOUR_TIMES: Final = ("gpt2", "gpt_bigcode", "gpt_neo", "gptj", "codegen", "bloom", "falcon", "mpt")
 ONE_TO_ONE: Final = ("gpt2", "gpt_neo", "gpt_neox", "gptj", "codegen", "opt", "bloom", "persimmon")
-EXPERTS: Final = (
-    "num_local_experts",
-    "num_experts",
-    "n_routed_experts",
-    "moe_num_experts",
-    "ffn_config.moe_num_experts",
-)
-CHOSEN: Final = (
-    "num_experts_per_tok",
-    "num_experts_per_token",
-    "experts_per_token",
-    "moe_topk",
-    "moe_k",
-    "moe_top_k",
-    "ffn_config.moe_top_k",
-)
-EXPERT_WIDTH: Final = (
-    "moe_intermediate_size",
-    "moe_ffn_hidden_size",
-    "ffn_config.ffn_hidden_size",
-    "expert_ffn_hidden_size",
-)
-SHARED: Final = ("n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
-SHARED_WIDTH: Final = (
-    "shared_expert_intermediate_size",
-    "shared_intermediate_size",
-    "moe_shared_expert_intermediate_size",
-)
 LATENT: Final = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
 NESTED: Final = ("text_config", "llm_config", "language_config")
 OTHER_LAYERS: Final = ("mamba", "ssm_", "linear_", "conv_", "rwkv", "hybrid_", "recurrent", "time_mix", "lru_")
@@ -85,7 +59,7 @@ def model_of_config(config: Mapping[str, Any]) -> Imported:
     if family is None:
         family = _unknown_family(reading, kind)
     model = _sizes(reading, kind) | _structure(reading, kind, family)
-    model |= _experts(reading, kind, family, model) | _latent(reading) | _prediction(reading)
+    model |= expert_fields(reading, family, model) | _latent(reading) | _prediction(reading)
     model |= _layers(reading, family, model)
     _contradictions(reading, model)
     return Imported(_tidy(model), reading.unused(), tuple(reading.notes), tuple(reading.problems))
@@ -124,7 +98,7 @@ def _sizes(reading: Reading, kind: str) -> dict[str, Any]:
 
 def _width(reading: Reading, kind: str, hidden: int | None) -> int | None:
     if kind == "mpt" and hidden is not None:
-        return int((reading.value("expansion_ratio") or 4) * hidden)
+        return (reading.count("expansion_ratio") or 4) * hidden
     if kind == "llama4_text":
         reading.used.add("intermediate_size")
         return reading.count("intermediate_size_mlp")
@@ -148,12 +122,8 @@ def _key_heads(reading: Reading, kind: str, heads: int | None) -> int | None:
 
 def _structure(reading: Reading, kind: str, family: Family) -> dict[str, Any]:
     """Norms, biases, positions: what the architecture does by itself or the file says."""
-    found = {field: _said(reading, value) for field, value in family.fields.items() if "." not in field}
+    found = {field: said(reading, value) for field, value in family.fields.items() if "." not in field}
     return found | SPECIAL.get(kind, _nothing)(reading)
-
-
-def _said(reading: Reading, value: Any) -> Any:
-    return reading.flag(value.key, value.default) if isinstance(value, Said) else value
 
 
 def _nothing(reading: Reading) -> dict[str, Any]:
@@ -200,45 +170,6 @@ def _llama4(reading: Reading) -> dict[str, Any]:
 SPECIAL: Final = {"falcon": _falcon, "mpt": _mpt, "opt": _opt, "gpt_neo": _neo, "llama4_text": _llama4}
 
 
-def _experts(reading: Reading, kind: str, family: Family, model: Mapping[str, Any]) -> dict[str, Any]:
-    experts = reading.count(*EXPERTS) if family.sparse else None
-    depth = model["num_hidden_layers"]
-    if experts is None or depth is None:
-        return {}
-    width = reading.count(*EXPERT_WIDTH)
-    found: dict[str, Any] = {
-        "num_experts": experts,
-        "num_experts_per_tok": _chosen(reading),
-        "moe_intermediate_size": reading.count("intermediate_size") if width is None else width,
-        **{field.split(".")[1]: _said(reading, value) for field, value in family.fields.items() if "." in field},
-        **_shared(reading),
-    }
-    sparse = sparse_layers(reading, family.sparse, depth)
-    pair = spacing(sparse)
-    if pair is None:
-        words = ["sparse" if flag else "dense" for flag in sparse]
-        return {"moe": found, "mlp_layer_types": words}
-    return {"moe": found | {"first_k_dense_replace": pair[0], "moe_layer_freq": pair[1]}}
-
-
-def _chosen(reading: Reading) -> int | None:
-    found = reading.value(*CHOSEN)
-    if not isinstance(found, list):
-        return reading.count(*CHOSEN)
-    kinds = set(cast("list[int]", found))
-    if len(kinds) > 1:
-        reading.problems.append("The number of experts of a token differs between layers. A plan has one number.")
-    return next(iter(kinds), None)
-
-
-def _shared(reading: Reading) -> dict[str, Any]:
-    number, width = reading.count(*SHARED, least=0), reading.count(*SHARED_WIDTH, least=0)
-    if number is None and width is None:
-        return {}
-    found = {"num_shared_experts": 1 if number is None else number, "shared_expert_intermediate_size": width}
-    return found if width != 0 else {"num_shared_experts": 0}
-
-
 def _latent(reading: Reading) -> dict[str, Any]:
     if reading.value("kv_lora_rank") is None:
         return {}
@@ -255,9 +186,12 @@ def _prediction(reading: Reading) -> dict[str, Any]:
 
 def _layers(reading: Reading, family: Family, model: Mapping[str, Any]) -> dict[str, Any]:
     depth = model["num_hidden_layers"]
-    window = model.get("sliding_window") or reading.value("sliding_window")
+    if depth is not None and depth > MOST_LAYERS:
+        reading.problems.append(f"num_hidden_layers is {depth}. At most {MOST_LAYERS} is right.")
+        depth = None
+    window = model.get("sliding_window") or reading.count("sliding_window", least=0)
     words = layer_types(reading, family.windows, depth) if depth is not None else ()
-    chunk = reading.value("attention_chunk_size")
+    chunk = reading.count("attention_chunk_size", least=0)
     reading.used.update(("use_sliding_window", "max_window_layers", "sliding_window_pattern"))
     found: dict[str, Any] = {"layer_types": list(words) if set(words) - {FULL} else None}
     found["sliding_window"] = window if SLIDING in words else None

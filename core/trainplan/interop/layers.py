@@ -11,6 +11,9 @@ FULL: Final = "full_attention"
 SLIDING: Final = "sliding_attention"
 CHUNKED: Final = "chunked_attention"
 
+MOST_LAYERS: Final = 10_000
+"""Above it a depth is a mistake; lists of layers are not made for it."""
+
 
 def layer_types(reading: Reading, rule: str, depth: int) -> tuple[str, ...]:
     """Kind of attention of each layer: the file's own list, else the rule of the architecture."""
@@ -43,7 +46,7 @@ def _every(reading: Reading, depth: int) -> tuple[str, ...]:
 
 
 def _late(reading: Reading, depth: int) -> tuple[str, ...]:
-    used, first = reading.value("use_sliding_window"), reading.value("max_window_layers")
+    used, first = reading.flag("use_sliding_window", False), reading.count("max_window_layers", least=0)
     if not used or not reading.value("sliding_window"):
         return (FULL,) * depth
     return tuple(SLIDING if layer >= (28 if first is None else first) else FULL for layer in range(depth))
@@ -54,11 +57,13 @@ def _alternate(reading: Reading, depth: int) -> tuple[str, ...]:
 
 
 def _pattern(reading: Reading, depth: int) -> tuple[str, ...]:
-    every = reading.value("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers")
+    names = ("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers")
+    letters = reading.value(*names)
     if not reading.value("sliding_window"):
         return (FULL,) * depth
-    if isinstance(every, str):
-        return tuple(SLIDING if every[layer % len(every)] == "L" else FULL for layer in range(depth))
+    if isinstance(letters, str) and letters:
+        return tuple(SLIDING if letters[layer % len(letters)] == "L" else FULL for layer in range(depth))
+    every = reading.count(*names) or 1
     return tuple(FULL if (layer + 1) % every == 0 else SLIDING for layer in range(depth))
 
 
@@ -69,16 +74,19 @@ def _spaced(reading: Reading, depth: int) -> tuple[str, ...]:
 def _chunked(reading: Reading, depth: int) -> tuple[str, ...]:
     if not reading.value("attention_chunk_size"):
         return (FULL,) * depth
-    rotated, every = reading.value("no_rope_layers"), reading.value("no_rope_layer_interval") or 4
+    rotated, every = reading.value("no_rope_layers"), reading.count("no_rope_layer_interval") or 4
     if isinstance(rotated, list) and len(cast("list[Any]", rotated)) == depth:
         return tuple(CHUNKED if flag else FULL for flag in cast("list[Any]", rotated))
     return tuple(FULL if (layer + 1) % every == 0 else CHUNKED for layer in range(depth))
 
 
 def _local(reading: Reading, depth: int) -> tuple[str, ...]:
-    names: list[str] = []
-    for kinds, times in reading.value("attention_types") or [[["global", "local"], depth]]:
-        names.extend(kinds * times)
+    groups: Any = reading.value("attention_types") or [[["global", "local"], depth]]
+    try:
+        names = [str(name) for kinds, times in groups for name in list(kinds) * min(int(times), depth)]
+    except (TypeError, ValueError):
+        reading.problems.append(f"attention_types is {groups!r}. Pairs of a list of kinds and a number are right.")
+        names = []
     return tuple(SLIDING if name == "local" else FULL for name in names[:depth])
 
 
@@ -97,8 +105,12 @@ WINDOWS: Final[dict[str, Callable[[Reading, int], tuple[str, ...]]]] = {
 def sparse_layers(reading: Reading, rule: str, depth: int) -> tuple[bool, ...]:
     """Which layers have experts: the file's own list, else the rule of the architecture."""
     listed = reading.value("mlp_layer_types")
+    if isinstance(listed, list) and len(cast("list[Any]", listed)) == depth:
+        return tuple(word == "sparse" for word in cast("list[Any]", listed))
     if listed is not None:
-        return tuple(word == "sparse" for word in listed)
+        reading.problems.append(
+            f"mlp_layer_types is {listed!r}. One of dense and sparse for each of {depth} layers is right."
+        )
     return SPARSE[rule](reading, depth)
 
 
@@ -108,18 +120,17 @@ def _all(reading: Reading, depth: int) -> tuple[bool, ...]:
 
 def _leading(reading: Reading, depth: int) -> tuple[bool, ...]:
     first = reading.count("first_k_dense_replace", "num_dense_layers", "moe_layer_start_index", least=0) or 0
-    end, every = reading.value("moe_layer_end_index"), reading.value("moe_layer_freq")
-    step = reading.count("moe_layer_interval") or 1
-    if isinstance(every, list):
-        return tuple(bool(flag) for flag in cast("list[Any]", every))
-    last = depth - 1 if end in (None, -1) else int(end)
-    return tuple(
-        first <= layer <= last and layer % int(every or 1) == 0 and (layer + 1) % step == 0 for layer in range(depth)
-    )
+    end, flags = reading.count("moe_layer_end_index", least=-1), reading.value("moe_layer_freq")
+    if isinstance(flags, list) and len(cast("list[Any]", flags)) == depth:
+        return tuple(bool(flag) for flag in cast("list[Any]", flags))
+    every, step = reading.count("moe_layer_freq") or 1, reading.count("moe_layer_interval") or 1
+    last = depth - 1 if end in (None, -1) else end
+    return tuple(first <= layer <= last and layer % every == 0 and (layer + 1) % step == 0 for layer in range(depth))
 
 
 def _stepped(reading: Reading, depth: int) -> tuple[bool, ...]:
-    dense, step = reading.value("mlp_only_layers") or [], reading.count("decoder_sparse_step") or 1
+    listed, step = reading.value("mlp_only_layers"), reading.count("decoder_sparse_step") or 1
+    dense = cast("list[Any]", listed) if isinstance(listed, list) else []
     return tuple(layer not in dense and (layer + 1) % step == 0 for layer in range(depth))
 
 

@@ -1,7 +1,7 @@
 """One config.json as it is read: which keys were asked for, and what is wrong with what they say.
 
-A key that nothing asked for is listed by the import, never dropped in silence. A value of the wrong kind is a problem in
-words, never an exception.
+A key that nothing asked for is listed by the import, never dropped in silence. A value of the wrong kind is a problem
+in words, never an exception.
 """
 
 from __future__ import annotations
@@ -9,31 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-IGNORED: Final = frozenset(
-    """_attn_implementation _attn_implementation_autoset _name_or_path add_cross_attention alibi_bias_max architectures
-    attention_dropout attention_softmax_in_fp32 attn_logit_softcapping attn_pdrop attn_implementation attn_scale
-    attn_temperature_tuning auto_map aux_loss_alpha bad_words_ids begin_suppress_tokens bos_token_id cache_implementation
-    chunk_size_feed_forward classifier_dropout clip_qkv cross_attention_hidden_size decoder_start_token_id dtype
-    embd_pdrop emb_pdrop embed_dropout embedding_dropout embedding_multiplier eos_token_id ep_size experts_implementation
-    final_logit_softcapping finetuning_task floor_scale for_llm_class hidden_act hidden_activation hidden_dropout
-    id2label init_device init_std initializer_range input_jitter_noise is_decoder is_encoder_decoder is_llama_config
-    keys_to_ignore_at_inference label2id layer_norm_eps layer_norm_epsilon layerdrop logit_scale logits_scaling
-    masked_softmax_fusion mscale n_group norm_eps norm_epsilon norm_topk_prob num_logits_to_keep
-    original_max_position_embeddings output_attentions output_hidden_states output_router_logits pad_token_id
-    partial_rotary_factor prefix pretraining_tp problem_type pruned_heads quantization_config query_pre_attn_scalar
-    qk_head_dim reorder_and_upcast_attn resid_dropout resid_pdrop residual_dropout residual_multiplier return_dict
-    rms_norm_eps rope_interleave rope_local_base_freq rope_parameters rope_scaling rope_theta rope_type rotary_dim
-    rotary_emb_base rotary_pct routed_scaling_factor router_aux_loss_coef router_jitter_noise scale_attention_softmax_in_fp32
-    scale_attn_by_inverse_layer_idx scale_attn_weights scoring_func sep_token_id seq_aux skip_bias_add
-    skip_bias_add_qkv slow_but_exact softmax_scale summary_activation summary_first_dropout summary_proj_to_labels
-    summary_type summary_use_proj swiglu_alpha swiglu_limit task_specific_params temperature tokenizer_class topk_group
-    topk_method torch_dtype torchscript transformers_version use_bidirectional_attention use_cache verbose
-    activation activation_function attention_multiplier mup_enabled route_scale eod_token_id moe_norm_min
-    apply_residual_connection_post_layernorm embedding_fraction bias_dropout_fusion n_embed unk_index
-    no_rope_layers no_rope_layer_interval image_token_id tokenizer_mode norm_type attention_probs_dropout_prob
-    attention_dropout_prob scale_emb scale_depth dim_model_base head_dim_default qk_layernorm_eps""".split()
-)
-"""Keys that change no shape: dropout, initial values, token ids, rotary frequencies, softmax scales."""
+from trainplan.interop.ignored import IGNORED
+
+MOST: Final = 10**9
+"""The largest count that a plan takes."""
 
 
 class Reading:
@@ -61,7 +40,12 @@ class Reading:
         found = self.value(*names)
         if found is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, int | float) or found != int(found) or found < least:
+        if (
+            isinstance(found, bool)
+            or not isinstance(found, int | float)
+            or found % 1 != 0
+            or not least <= found <= MOST
+        ):
             self.problems.append(f"{names[0]} is {found!r}. A whole number from {least} is right.")
             return None
         return int(found)

@@ -44,7 +44,7 @@ def is_text(annotation: Any) -> bool:
     """Whether a field is text or one of some words."""
     if get_origin(annotation) is Annotated:
         return is_text(get_args(annotation)[0])
-    return annotation is str or get_origin(annotation) is Literal and isinstance(get_args(annotation)[0], str)
+    return annotation is str or (get_origin(annotation) is Literal and isinstance(get_args(annotation)[0], str))
 
 
 def words_of(path: str) -> tuple[str, ...]:

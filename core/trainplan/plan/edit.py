@@ -12,10 +12,10 @@ from typing import Any, Final, cast
 
 from trainplan.plan.describe import annotation_of, is_text
 from trainplan.plan.faults import known_fields, known_tables, nearest_name
+from trainplan.plan.literals import literal_of
 from trainplan.plan.places import scan
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, Unusable, dotted, plan_of_text
-from trainplan.plan.literals import literal_of
 from trainplan.plan.splice import remove_value, set_value
 from trainplan.plan.tree import SpliceError
 

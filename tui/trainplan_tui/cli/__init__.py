@@ -29,7 +29,11 @@ def _run(arguments: list[str]) -> int:
     if first not in COMMANDS and not {"-h", "--help", "--version"} & set(arguments):
         from trainplan_tui.cli.opening import open_app
 
-        return open_app(app_parser().parse_args(arguments))
+        options = app_parser().parse_args(arguments)
+        status = open_app(options)
+        if status is not None:
+            return status
+        arguments = ["show", options.plan, *(word for item in options.set for word in ("--set", item))]
     options = parser().parse_args(arguments)
     from trainplan_tui.cli.running import run
 

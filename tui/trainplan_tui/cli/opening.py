@@ -7,13 +7,12 @@ import datetime as dt
 import gc
 import os
 import sys
-from pathlib import Path
 
 from trainplan_tui.cli.running import complain, opened, refuse
 
 
-def open_app(options: argparse.Namespace) -> int:
-    """Open a plan in the app, or the start screen; without a terminal the tables are printed instead."""
+def open_app(options: argparse.Namespace) -> int | None:
+    """Open a plan in the app, or the start screen; None without a terminal, where the tables are printed instead."""
     if not _terminal():
         return _without_terminal(options)
     gc.disable()
@@ -39,11 +38,9 @@ def _terminal() -> bool:
     return streams and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _without_terminal(options: argparse.Namespace) -> int:
-    """The tables of a plan where no terminal is; what to do where no plan is."""
-    if not options.plan or not Path(options.plan).exists():
-        complain("no terminal: trainplan-tui show PLAN prints the tables, trainplan-tui --help the rest")
-        return 2
-    from trainplan_tui.cli import main
-
-    return main(["show", options.plan, *(word for item in options.set for word in ("--set", item))])
+def _without_terminal(options: argparse.Namespace) -> int | None:
+    """None, for the tables of the plan; what to do where no plan is."""
+    if options.plan:
+        return None
+    complain("no terminal: trainplan-tui show PLAN prints the tables, trainplan-tui --help the rest")
+    return 2

@@ -17,7 +17,9 @@ class CompareSheet(PathSheet):
     def __init__(self, host: Host) -> None:
         folder = host.session.path.parent
         begin = "" if str(folder) == "." else f"{folder}/"
-        super().__init__(host, "compare", "compare with another plan", "a plan file; tab completes", begin, self._compare)
+        super().__init__(
+            host, "compare", "compare with another plan", "a plan file; tab completes", begin, self._compare
+        )
 
     def _compare(self, path: Path) -> None:
         try:

@@ -54,7 +54,10 @@ class DifferenceSheet(Listing):
         lines += [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
         title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
         lines.append(Entered(rule(title, width, "", self.glyphs)))
-        lines += [Entered(self._row(m.label, m.before, m.after, f"{m.moved:>12} {m.share:>9}", width), m.key) for m in found.moves]
+        lines += [
+            Entered(self._row(m.label, m.before, m.after, f"{m.moved:>12} {m.share:>9}", width), m.key)
+            for m in found.moves
+        ]
         if found.new_findings or found.gone_findings:
             lines.append(Entered(rule("findings", width, "", self.glyphs)))
         lines += [Entered(text_line(f"new   {text}", width, self.glyphs)) for text in found.new_findings]
@@ -86,7 +89,9 @@ class DifferenceSheet(Listing):
         elif key == "u" and entries[self.at].field:
             self._take_back(entries[self.at].where)
         elif key == "y":
-            self.host.copy("\n".join("".join(span.text for span in entry.line).rstrip() for entry in entries) + "\n", "difference")
+            self.host.copy(
+                "\n".join("".join(span.text for span in entry.line).rstrip() for entry in entries) + "\n", "difference"
+            )
         elif key == "c":
             self.host.close_sheet()
             self.host.do("file.compare")
@@ -99,4 +104,10 @@ class DifferenceSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        return [Entry("enter", "go to row"), Entry("u", "undo this field"), Entry("c", "compare with"), Entry("y", "copy"), Entry("esc", "back")]
+        return [
+            Entry("enter", "go to row"),
+            Entry("u", "undo this field"),
+            Entry("c", "compare with"),
+            Entry("y", "copy"),
+            Entry("esc", "back"),
+        ]

@@ -72,8 +72,11 @@ class ExplainSheet(Listing):
         if self.is_field:
             canvas = Canvas(width, self.glyphs)
             canvas.put(2, f"Explain {self.key}", bold=True)
-            return [canvas.line(), *(text_line(line, width, self.glyphs) for line in wrapped(sentence_of(self.key), width - 6)),
-                    text_line(f"{field_label(self.key)} moves {len(self.dependents())} figures:", width, self.glyphs)]
+            return [
+                canvas.line(),
+                *(text_line(line, width, self.glyphs) for line in wrapped(sentence_of(self.key), width - 6)),
+                text_line(f"{field_label(self.key)} moves {len(self.dependents())} figures:", width, self.glyphs),
+            ]
         node, canvas = self.node, Canvas(width, self.glyphs)
         canvas.put(2, f"Explain {self.key}", bold=True)
         canvas.right(width - 1, self._summary(), "dim")
@@ -81,7 +84,9 @@ class ExplainSheet(Listing):
         if isinstance(node.value, Blocked):
             return [*found, text_line(f"cannot be told: {node.value.code}", width, self.glyphs)]
         if node.formula:
-            found += [text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]]
+            found += [
+                text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]
+            ]
             found.append(text_line(f"= {node.put_in}", width, self.glyphs))
         found.append(text_line(f"{node.shown}   rests on {node.rests_on}", width, self.glyphs))
         return found
@@ -138,7 +143,10 @@ class ExplainSheet(Listing):
         text = self._card(node)
         pieces = [piece for sentence in text for piece in wrapped(sentence, width - 2)][:2]
         pieces += [""] * (2 - len(pieces))
-        return [rule(title, width, self.position(0), self.glyphs), *(text_line(piece, width, self.glyphs, 2) for piece in pieces)]
+        return [
+            rule(title, width, self.position(0), self.glyphs),
+            *(text_line(piece, width, self.glyphs, 2) for piece in pieces),
+        ]
 
     def _card(self, node: Node) -> list[str]:
         if node.is_field:
@@ -193,7 +201,14 @@ class ExplainSheet(Listing):
         """What works here."""
         here = self._here()
         enter = "edit" if here is not None and here.node.is_field else "explain" if self.is_field else "fold"
-        return [Entry("enter", enter), Entry("space", "fold"), Entry("+", "all"), Entry("-", "one level"), Entry("y", "copy"), Entry("esc", "back")]
+        return [
+            Entry("enter", enter),
+            Entry("space", "fold"),
+            Entry("+", "all"),
+            Entry("-", "one level"),
+            Entry("y", "copy"),
+            Entry("esc", "back"),
+        ]
 
 
 def _all(node: Node) -> Iterator[Node]:

@@ -42,20 +42,22 @@ class HelpSheet(Listing):
 
     def pairs(self) -> list[tuple[str, str]]:
         """(keys, sentence) of the actions of this version, those of the row first, that match what is typed."""
-        known = self.host_actions()
+        known = self.host.actions()
         keys = [key for key in self.host.keymap.keys if key.id in known and key.keys]
         first = [key for id_ in HERE for key in keys if key.id == id_]
         ordered = [*first, *(key for key in keys if key not in first)]
         needle = self.line.text.lower()
-        found = [("  ".join(key.keys), key.sentence) for key in ordered if not key.id.startswith("pane.") or not key.id[5:].isdigit()]
+        found = [
+            ("  ".join(key.keys), key.sentence)
+            for key in ordered
+            if not key.id.startswith("pane.") or not key.id[5:].isdigit()
+        ]
         panes = ("1..9 0", "panes: " + ", ".join(self.pane_names()))
-        return [pair for pair in (*found[: len(first)], panes, *found[len(first) :]) if needle in f"{pair[0]} {pair[1]}".lower()]
-
-    def host_actions(self) -> set[str]:
-        """Actions that something does in this version."""
-        from trainplan_tui.commands import Commands
-
-        return set(Commands(self.host).table) | {"redraw"}
+        return [
+            pair
+            for pair in (*found[: len(first)], panes, *found[len(first) :])
+            if needle in f"{pair[0]} {pair[1]}".lower()
+        ]
 
     def pane_names(self) -> list[str]:
         """The panes of this version."""
@@ -82,7 +84,11 @@ class HelpSheet(Listing):
         row = self.host.row()
         here = told(row, self.host.session.shown) if row is not None else ("", [])
         about = f"this row   {here[0]}: {' '.join(here[1])}" if here[0] else ""
-        return [(), *(text_line(sign, width, self.glyphs, 4) for sign in SIGNS), text_line(about, width, self.glyphs, 4)]
+        return [
+            (),
+            *(text_line(sign, width, self.glyphs, 4) for sign in SIGNS),
+            text_line(about, width, self.glyphs, 4),
+        ]
 
     def take(self, key: str, character: str | None) -> None:
         """Narrow, move, leave."""

@@ -64,9 +64,7 @@ def _field(path: str, estimate: Estimate) -> Item:
 
 def commands(host: Host) -> list[Item]:
     """Actions of the key table that something does in this version."""
-    from trainplan_tui.commands import Commands
-
-    known = Commands(host).table
+    known = host.actions()
     return [
         Item(key.sentence, "command", key.id, "  ".join(key.keys), True)
         for key in host.keymap.keys

@@ -29,7 +29,9 @@ class PaletteSheet(Listing):
 
     def title(self) -> str:
         """How many match."""
-        return f"{self.what}: {len(self.found())} of {len(self.all)}" + (f' match "{self.line.text}"' if self.line.text else "")
+        return f"{self.what}: {len(self.found())} of {len(self.all)}" + (
+            f' match "{self.line.text}"' if self.line.text else ""
+        )
 
     def found(self) -> list[Item]:
         """What matches; while a value is typed, the field that it is for."""
@@ -52,7 +54,9 @@ class PaletteSheet(Listing):
     def items(self, width: int) -> Sequence[Line]:
         """One line a match."""
         found = self.found()
-        return [self._item(item, width) for item in found] if found else [text_line(self._nothing(), width, self.glyphs)]
+        return (
+            [self._item(item, width) for item in found] if found else [text_line(self._nothing(), width, self.glyphs)]
+        )
 
     def _nothing(self) -> str:
         from trainplan.plan.faults import nearest_name
@@ -72,7 +76,11 @@ class PaletteSheet(Listing):
 
     def tail(self, width: int) -> Sequence[Line]:
         """What a name with `=` does."""
-        return [text_line('a path with "=" sets a field at once: data.train_tokens=15T', width, self.glyphs)] if self.with_commands else []
+        return (
+            [text_line('a path with "=" sets a field at once: data.train_tokens=15T', width, self.glyphs)]
+            if self.with_commands
+            else []
+        )
 
     def cursor(self) -> tuple[int, int]:
         """The cell of the line editor."""

@@ -58,10 +58,8 @@ class QuitSheet:
             if not self.host.session.shown.unsaved:
                 self.host.leave()
         elif key == "a":
-            from trainplan_tui.filing import save_as
-
             self.host.close_sheet()
-            save_as(self.host, then_leave=True)
+            self.host.do("quit.save_as")
 
     def paste(self, text: str) -> None:
         """A pasted text is no answer."""
@@ -115,16 +113,18 @@ class PathSheet:
             self.line = self.line.take(key, character) or self.line
 
     def _complete(self) -> None:
-        from os.path import commonprefix
-
         typed = Path(self.line.text).expanduser()
-        folder, start = (typed, "") if self.line.text.endswith("/") or not self.line.text else (typed.parent, typed.name)
+        folder, start = (
+            (typed, "") if self.line.text.endswith("/") or not self.line.text else (typed.parent, typed.name)
+        )
         try:
-            names = sorted(p.name + ("/" if p.is_dir() else "") for p in folder.iterdir() if p.name.startswith(start))[:500]
+            names = sorted(p.name + ("/" if p.is_dir() else "") for p in folder.iterdir() if p.name.startswith(start))[
+                :500
+            ]
         except OSError:
             names = []
         self.offers = tuple(names) if len(names) != 1 else ()
-        common = commonprefix(names)
+        common = _shared_start(names)
         if len(common) >= len(start) and names:
             head = self.line.text[: len(self.line.text) - len(start)] if start else self.line.text
             self.line = LineEdit(head + common, len(head + common))
@@ -136,3 +136,9 @@ class PathSheet:
     def footer(self) -> Sequence[Entry]:
         """What works here."""
         return [Entry("enter", "take it"), Entry("tab", "complete"), Entry("esc", "back")]
+
+
+def _shared_start(names: list[str]) -> str:
+    """The letters that all names begin with."""
+    least, most = min(names, default=""), max(names, default="")
+    return next((least[:i] for i, letter in enumerate(least) if most[i : i + 1] != letter), least)

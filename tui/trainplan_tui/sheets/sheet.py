@@ -67,6 +67,10 @@ class Host(Protocol):
         """Do what a key of the table does."""
         ...
 
+    def actions(self) -> frozenset[str]:
+        """Ids of the actions that something does in this version."""
+        ...
+
     def copy(self, text: str, name: str) -> None:
         """Put a text on the clipboard and into a file, and say where."""
         ...
