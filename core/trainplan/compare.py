@@ -126,6 +126,8 @@ def _plain(value: Value) -> Any:
 
 def _style(value: Value, estimate: Estimate) -> numbers.Style:
     unit = getattr(value, "unit", "1")
+    if unit in ("tokens", "1") and isinstance(value, Figure) and abs(value) >= 1e11:
+        return numbers.big_tokens if unit == "tokens" else numbers.big_count
     return (
         numbers.money(estimate.plan.cluster.currency)
         if unit == "currency"

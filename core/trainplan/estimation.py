@@ -12,7 +12,10 @@ from functools import cached_property
 from typing import Any, cast
 
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
+from trainplan.budgets.exhaustion import Exhaustion, exhaustion
+from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.model import ModelBudget, model_budget
+from trainplan.budgets.packing import PackingBudget, packing_budget
 from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, reliability_budget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
@@ -37,6 +40,9 @@ class Estimate:
     checkpoint: CheckpointBudget
     faults: ReliabilityBudget
     money: CostBudget
+    mixture: MixtureBudget
+    exhaustion: Exhaustion
+    packing: PackingBudget
     quantities: Mapping[str, Value]
 
     def figure(self, key: str) -> Value:
@@ -95,8 +101,15 @@ def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
     nothing = given("evaluation that blocks", 0.0, "s", "not counted yet", kind="measured")
     hours = given("separate evaluation", 0.0, "h", "not counted yet", kind="measured")
     money = cost_budget(s, speed, mesh, faults, nothing, hours)
+    mixture = mixture_budget(s, tokens, model.active_parameters)
+    limits = exhaustion(s, tokens, mixture, speed.times, faults.slowdown)
+    packing = packing_budget(s, mixture, tokens.stretches[-1].sequence_length, speed.flops)
     quantities = _quantities(model, mesh, tokens, speed, checkpoint, faults, money)
-    return Estimate(plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, quantities)
+    for part in (mixture, limits, packing):
+        _keyed(quantities, "tokens", part)
+    return Estimate(
+        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, quantities
+    )
 
 
 def _quantities(

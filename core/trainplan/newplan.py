@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trainplan.plan.edit import literal_of_typed
 from trainplan.plan.literals import literal_of
@@ -74,13 +73,6 @@ def _typed(value: str | None) -> str | None:
 
 def imported_plan_text(name: str, imported: Imported) -> str:
     """A plan file whose [model] is in full; the rest is for the person to say."""
-    lines = ["format = 1", f"name = {literal_of(name)}", "", "[model]"]
-    tables: list[tuple[str, Mapping[str, Any]]] = []
-    for key, value in imported.model.items():
-        if isinstance(value, Mapping):
-            tables.append((key, value))
-        else:
-            lines.append(f"{key} = {literal_of(value)}")
-    for key, table in tables:
-        lines += ["", f"[model.{key}]", *(f"{inner} = {literal_of(value)}" for inner, value in table.items())]
-    return "\n".join([*lines, ""])
+    import tomli_w
+
+    return tomli_w.dumps({"format": 1, "name": name, "model": dict(imported.model)})

@@ -101,6 +101,12 @@ def big_tokens(value: float) -> Scale:
     return _digits(value, factor, 4, f"{prefix} tokens".strip()) if factor > 1 else Scale(1, 0, "tokens")
 
 
+def big_count(value: float) -> Scale:
+    """A large count with a prefix, four digits."""
+    factor, prefix = _prefix(value)
+    return _digits(value, factor, 4, prefix)
+
+
 def flop(value: float) -> Scale:
     """FLOP with a prefix, four digits."""
     factor, prefix = _prefix(value)

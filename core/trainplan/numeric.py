@@ -76,6 +76,17 @@ def exp(a: Any) -> Any:
     return _by_unique(math.exp, a)
 
 
+def power(base: Any, exponent: Any) -> Any:
+    """The base raised to the exponent. Columns go element by element, so that they equal scalars to the last bit."""
+    if not _column(base, exponent):
+        return float(base) ** float(exponent)
+    import numpy as np
+
+    bases, exponents = np.broadcast_arrays(base, exponent)
+    pairs = zip(bases.ravel().tolist(), exponents.ravel().tolist(), strict=True)
+    return np.array([float(b) ** float(e) for b, e in pairs]).reshape(bases.shape)
+
+
 def log2(a: Any) -> Any:
     """The binary logarithm. Columns go through `math` by unique value, so that they equal scalars to the last bit."""
     return _by_unique(math.log2, a)

@@ -201,14 +201,10 @@ def _field_moved(row: FieldRow, now: Estimate, saved: Estimate | None) -> str:
     after, before = now.situation.value(row.path), saved.situation.value(row.path) if saved is not None else None
     if not isinstance(after, int | float) or not isinstance(before, int | float) or isinstance(after, bool):
         return "changed"
-    style = numbers.BY_UNIT.get(_unit_of(row.path, now), row.style)
-    style = _short_tokens if _unit_of(row.path, now) == "tokens" and row.path != "data.sequence_length" else style
+    unit = now.situation[row.path].unit
+    tokens = unit == "tokens" and row.path != "data.sequence_length"
+    style = _short_tokens if tokens else row.style if unit == "1" else numbers.BY_UNIT.get(unit, row.style)
     return style(float(after)).moved(float(before), float(after))
-
-
-def _unit_of(path: str, now: Estimate) -> str:
-    figure = now.situation[path]
-    return figure.unit
 
 
 def _short_tokens(value: float) -> Scale:

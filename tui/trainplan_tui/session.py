@@ -108,25 +108,29 @@ class Session:
 
     def keep(self) -> None:
         """Keep unsaved edits in the journal from now on."""
-        from trainplan_tui.keeping import journal_for
+        from trainplan_tui.keeping import journal_for, remember
 
         self.journal = journal_for(self.path)
+        remember(self.path)
         self._record(self.history.now)
 
     def _record(self, step: Step) -> None:
         if self.journal is None or self.sha256 is None:
             return
         from trainplan.plan.differences import differences
+        from trainplan.plan.merge import before_edits
         from trainplan_tui.keeping import now
 
-        self.journal.record(self.sha256, differences(self.saved_text, step.text), now())
+        edits = differences(self.saved_text, step.text)
+        self.journal.record(self.sha256, edits, now(), before_edits(self.saved_text, edits))
 
     def interrupted(self, number: int) -> None:
         """The process ends by a signal (0: a fault of its own): the journal keeps the edits and notes why."""
         if self.journal is not None:
             from signal import Signals
 
-            self.journal.close(not self.shown.unsaved, Signals(number).name if number else "fault")
+            saved = self.history.now.text == self.saved_text
+            self.journal.close(saved, Signals(number).name if number else "fault")
 
     def ended(self) -> None:
         """The session ends by its user's choice; discarded edits stay recoverable until the next save."""
@@ -138,17 +142,33 @@ class Session:
         target = self.path if path is None else path
         expected = self.sha256 if path is None or path == self.path else None
         saved = save(target, self.history.now.text, expected_sha256=expected, had_bom=self.had_bom)
-        self.path, self.sha256 = target, saved.sha256
+        moved, self.path, self.sha256 = target != self.path, target, saved.sha256
         self.saved_text, self.saved = self.history.now.text, self.shown.estimate
         self.shown = self._shown(self.history.now, self.shown.estimate)
-        self._record(self.history.now)
+        self._kept_anew() if moved else self._record(self.history.now)
+        self._settled()
         return saved
+
+    def _kept_anew(self) -> None:
+        """The plan goes on under another name: its journal too."""
+        if self.journal is not None:
+            self.journal.close(clean=True)
+            self.keep()
+
+    def _settled(self) -> None:
+        """A save ends what was discarded before it, and makes the file a recent one."""
+        if self.journal is not None:
+            from trainplan_tui.keeping import forget_discarded, remember
+
+            forget_discarded(self.path)
+            remember(self.path)
 
     def rebase(self, opened: Opened) -> None:
         """Take the file on disk as the one that edits are compared with; the present step stays."""
         self.sha256, self.had_bom = opened.source.sha256, opened.source.had_bom
         self.saved_text, self.saved = opened.source.text, estimate(opened.plan, self.today)
         self.settle()
+        self._record(self.history.now)
 
 
 def differs(before: object, after: object) -> bool:

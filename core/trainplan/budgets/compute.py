@@ -15,7 +15,10 @@ from trainplan.formulas import compute as f
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Throughput:
-    """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch."""
+    """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch.
+
+    `times` has the time of the steps of each stretch (s).
+    """
 
     flops: FlopsBudget
     flops_per_token: Figure
@@ -29,6 +32,7 @@ class Throughput:
     tokens_per_second_per_accelerator: Figure
     step_time: Figure
     compute_time: Figure
+    times: tuple[Figure, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +67,7 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
     paces = _paces(s, model, tokens, mesh, peak)
     last = paces[-1]
     convention = s.plan.utilization.convention
+    times = tuple(f.stretch_time(one.stretch.steps, one.step) for one in paces)
     told = last.flops.flops_per_token_causal if convention in ("causal", "hardware") else last.token
     hardware = f.hardware_utilization(use, last.flops.flops_per_token_hardware, told)
     return Throughput(
@@ -79,7 +84,8 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
         achieved_flops=f.achieved_flops(use, peak),
         tokens_per_second_per_accelerator=last.rate,
         step_time=last.step,
-        compute_time=over_stretches(tokens.stretches, [f.stretch_time(one.stretch.steps, one.step) for one in paces]),
+        compute_time=over_stretches(tokens.stretches, list(times)),
+        times=times,
     )
 
 

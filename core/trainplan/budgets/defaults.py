@@ -46,6 +46,7 @@ DEFAULTS: Final[dict[str, Default]] = {
     "model.embedding_norm": Default(False, _FORMAT, True),
     "model.activation_parameters": Default(0, _FORMAT, True),
     "model.position_offset": Default(0, _FORMAT, True),
+    "data.temperature": Default(1, "Megatron-LM blended_megatron_dataset_config.py: in proportion to size", True),
     "data.max_passes": Default(4, "Muennighoff et al. 2023, arXiv 2305.16264: up to about 4 passes near-free"),
     "memory.fragmentation": Default(0.06, "allocator fragmentation 5 to 10 %, Megatron-LM and ml-engineering", True),
     "memory.runtime_overhead": Default(2.5 * 2**30, "context 1.0 GiB and communicators 1.5 GiB, ml-engineering", True),

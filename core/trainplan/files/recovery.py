@@ -10,8 +10,9 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 FieldPath: TypeAlias = tuple[str | int, ...]
@@ -40,7 +41,7 @@ class Lost:
 
     `text_hash` is the hash of the file they stood on; `at` the time of the last edit or of the end, as handed in;
     `cause` why the session ended ("" when it could say nothing, as after a kill). `elsewhere` is whether it ran on
-    another host and said nothing of an end, so that it may still run there.
+    another host and said nothing of an end, so that it may still run there. `before` is what the file said of the fields.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class Lost:
     at: str
     cause: str
     elsewhere: bool
+    before: Edits = field(default_factory=dict[FieldPath, str | None])
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
@@ -91,17 +93,17 @@ class Journal:
         self.file: Path | None = None
         self._descriptor = -1
 
-    def record(self, text_hash: str, edits: Edits, at: str) -> bool:
+    def record(self, text_hash: str, edits: Edits, at: str, before: Edits = MappingProxyType({})) -> bool:
         """Writes the fields that now differ from the file with `text_hash`; whether that worked. Waits for no disk.
 
-        No edits means that nothing is unsaved.
+        No edits means that nothing is unsaved. `before` is what the file says of the fields.
         """
         if self._descriptor < 0 and not edits:
             return True
-        fields = [[list(path), literal] for path, literal in edits.items()]
+        fields, old = ([[list(path), text] for path, text in items.items()] for items in (edits, before))
         try:
             self._open(text_hash)
-            self._write({"text": text_hash, "at": at, "edits": fields})
+            self._write({"text": text_hash, "at": at, "edits": fields, **({"before": old} if old else {})})
         except OSError as error:
             self.failure = f"unsaved edits are not kept: {os.strerror(error.errno or 0)} in {self.folder}"
             return False
@@ -226,7 +228,8 @@ def _lost(file: Path, host: str) -> Lost | None:
     at = _word(last, "at") or _word(edited[-1], "at")
     elsewhere = ended is None and session.host != host
     text_hash, cause = _word(edited[-1], "text"), _word(ended or {}, "ended")
-    return Lost(Path(head["path"]), file, edits, text_hash, session, at, cause, elsewhere)
+    before = _edits(edited[-1].get("before"))
+    return Lost(Path(head["path"]), file, edits, text_hash, session, at, cause, elsewhere, before)
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:

@@ -59,19 +59,19 @@ def sink_parameters(heads: float) -> float:
     return heads
 
 
-@formula("1", source="DeepSeek-V2, arXiv 2405.04434, section 2.1; " + MEGATRON)
+@formula("1", source=MEGATRON + "; " + COUNTED)
 def latent_query_down_parameters(hidden: float, rank: float) -> float:
     """Query projection of one latent-attention layer, down to its rank; every tensor rank holds it."""
     return hidden * rank
 
 
-@formula("1", source="DeepSeek-V2, arXiv 2405.04434, section 2.1; " + MEGATRON)
+@formula("1", source=MEGATRON + "; " + COUNTED)
 def latent_query_up_parameters(inputs: float, heads: float, nope: float, rope: float) -> float:
     """Query projection of one latent-attention layer to all heads: from the rank, else from the hidden width."""
     return inputs * heads * (nope + rope)
 
 
-@formula("1", source="DeepSeek-V2, arXiv 2405.04434, section 2.1; " + MEGATRON)
+@formula("1", source=MEGATRON + "; " + COUNTED)
 def latent_key_value_down_parameters(hidden: float, rank: float, rope: float) -> float:
     """Key and value projection of one latent-attention layer, down to the rank and the rotating part.
 
@@ -80,13 +80,13 @@ def latent_key_value_down_parameters(hidden: float, rank: float, rope: float) ->
     return hidden * (rank + rope)
 
 
-@formula("1", source="DeepSeek-V2, arXiv 2405.04434, section 2.1; " + MEGATRON)
+@formula("1", source=MEGATRON + "; " + COUNTED)
 def latent_key_value_up_parameters(rank: float, heads: float, nope: float, value: float) -> float:
     """Key and value projection of one latent-attention layer, from the rank up to the keys and values of all heads."""
     return rank * heads * (nope + value)
 
 
-@formula("1", source="DeepSeek-V2, arXiv 2405.04434, section 2.1; " + MEGATRON)
+@formula("1", source=MEGATRON + "; " + COUNTED)
 def latent_output_parameters(hidden: float, heads: float, value: float) -> float:
     """Output projection of one latent-attention layer."""
     return heads * value * hidden
@@ -110,7 +110,7 @@ def latent_key_value_bias_parameters(rank: float, rope: float) -> float:
     return rank + rope
 
 
-@formula("1", source="DeepSeek-V2, arXiv 2405.04434, section 2.1")
+@formula("1", source=COUNTED)
 def latent_head_size(nope: float, rope: float) -> float:
     """Size of a query or key head of latent attention: the part without rotation and the part with."""
     return nope + rope

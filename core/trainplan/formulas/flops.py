@@ -36,7 +36,7 @@ def token_flops(linear: float, scores: float) -> float:
     return linear + scores
 
 
-@formula("FLOP", source="Korthikanti et al. 2022, arXiv 2205.05198, appendix A; BLOOM counts 8 for 6 per parameter")
+@formula("FLOP", source="BLOOM, bigscience train/tr11-176B-ml/README.md: 8 for 6 per parameter")
 def full_recompute_flops(flops: float) -> float:
     """With the whole forward computed again in backward: 4 passes where there were 3.
 
@@ -45,7 +45,10 @@ def full_recompute_flops(flops: float) -> float:
     return flops * 4.0 / 3.0
 
 
-@formula("FLOP", source="Korthikanti et al. 2022, arXiv 2205.05198, section 5")
+@formula("FLOP", source="definition: backward is twice forward, so a forward is a third")
 def selective_recompute_flops(flops: float, scores: float) -> float:
-    """With scores and weighted values computed again in backward: a third of their forward and backward more."""
+    """With scores and weighted values computed again in backward: a third of their forward and backward more.
+
+    Korthikanti et al. 2022 count 1 + s/6h for it in GPT-3, which is the whole score term once more.
+    """
     return flops + scores / 3.0

@@ -85,7 +85,7 @@ def block_norm_parameters(norms: float, norm: float) -> float:
     return norms * norm
 
 
-@formula("1", source="DeepSeek-V3 modeling_deepseek.py; Megatron-LM moe_layer_freq, layer % frequency == 0")
+@formula("1", source=COUNTED + "; Megatron-LM --moe-layer-freq as a number")
 def expert_layers(layers: float, first_dense: float, frequency: float) -> float:
     """Layers with experts: layer i, from 0, has them if i >= first_dense and i is a multiple of the frequency."""
     return ceil(layers / frequency) - ceil(minimum(first_dense, layers) / frequency)
@@ -133,13 +133,13 @@ def over_layers(layers: float, parameters: float) -> float:
     return layers * parameters
 
 
-@formula("1", source="DeepSeek-V3, arXiv 2412.19437, section 2.2; Megatron-LM multi_token_prediction.py")
+@formula("1", source="DeepSeek-V3, arXiv 2412.19437, section 2.2, not read again", verified=False)
 def mtp_projection_parameters(hidden: float) -> float:
     """The projection of one prediction depth, from two streams to one."""
     return 2.0 * hidden * hidden
 
 
-@formula("1", source="DeepSeek-V3, arXiv 2412.19437, section 2.2; Megatron-LM multi_token_prediction.py")
+@formula("1", source="DeepSeek-V3, arXiv 2412.19437, section 2.2, not read again", verified=False)
 def mtp_norm_parameters(norm: float) -> float:
     """Norms of one prediction depth outside its block: on the stream, on the embedding, before the shared head."""
     return 3.0 * norm

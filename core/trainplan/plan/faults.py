@@ -38,8 +38,10 @@ def _fault(item: ErrorDetails, data: Mapping[str, Any]) -> Fault:
     if kind == "extra_forbidden":
         return _unknown(path)
     field = str(path[-1]) if path else "plan"
-    if isinstance(path[-1] if path else "", int):
+    if path and isinstance(path[-1], int):
         field = f"{path[-2]}[{path[-1]}]"
+    elif len(path) > 1 and field in _SHORT:
+        field = f"{path[-2]}.{field}"
     if kind == "missing":
         return Fault(path, f"{field} is missing. format = 1 is the first line of a plan", "format = 1", "header")
     if kind == "refused":
@@ -48,6 +50,9 @@ def _fault(item: ErrorDetails, data: Mapping[str, Any]) -> Fault:
         return _choice(path, field, item["input"], str(context["expected"]))
     return _said(path, field, item["input"], _WANTED.get(kind, _wanted(kind, context)), "")
 
+
+_SHORT: Final = ("value", "low", "high", "source", "date", "start", "budget", "schedule", "optimizer", "mode")
+"""Names that say nothing without their table."""
 
 _WANTED: Final = {
     "string_type": "Text in quotes",

@@ -40,7 +40,7 @@ class Plan(Table):
     batch: Batch = Field(default=Batch(), description="Batch sizes.")
     training: Training = Field(default=Training(), description="Framework, precision, optimizer, kernels.")
     cluster: Cluster = Field(default=Cluster(), description="Accelerators and links.")
-    parallelism: Parallelism = Field(default=Parallelism(), description="How the model and the batch are split.")
+    parallelism: Parallelism = Field(default=Parallelism(), description="Degrees and kinds of parallelism.")
     utilization: UtilizationClaim = Field(default=UtilizationClaim(), description="Utilization and its evidence.")
     memory: Memory = Field(default=Memory(), description="Headroom and overheads.")
     storage: Storage = Field(default=Storage(), description="Space and bandwidth.")

@@ -16,6 +16,7 @@ from trainplan.plan.fields import (
     Bytes,
     Count,
     CountOrZero,
+    Documents,
     FlopRate,
     Interval,
     Money,
@@ -93,6 +94,11 @@ class Paths(Table):
     manifests: Text | None = Field(default=None, description="Folder of the data manifests.")
 
 
+Lengths: TypeAlias = Annotated[
+    tuple[Annotated[tuple[Positive, Positive], Field(strict=False)], ...], Field(strict=False, max_length=1000)
+]
+
+
 class Source(Table):
     """One source of training text."""
 
@@ -106,9 +112,12 @@ class Source(Table):
         default=None, description="Share of the mixture that the sampler is told for this source."
     )
     mean_document_tokens: Positive | None = Field(default=None, description="Mean length of a document in tokens.")
-    documents: Count | None = Field(default=None, description="Documents of the source.")
+    documents: Documents | None = Field(default=None, description="Documents of the source.")
     manifest: Text | None = Field(default=None, description="Manifest that the counts were read from.")
     max_passes: Positive | None = Field(default=None, description="Most passes over this source without a warning.")
+    document_lengths: Lengths | None = Field(
+        default=None, description="Histogram of document lengths: pairs of tokens and documents, in place of the mean."
+    )
 
 
 class Stage(Table):
@@ -144,6 +153,12 @@ class Data(Table):
     document_mask: bool = Field(default=True, description="Whether attention stops at document borders.")
     bytes_per_token: Positive | None = Field(default=None, description="Bytes that one token takes in the shards.")
     max_passes: Positive = Field(default=default(4), description="Passes over a source above which a warning is given.")
+    temperature: Ratio | None = Field(
+        default=None, description="Exponent of unique tokens that gives weights where no source has one."
+    )
+    mixture_block: Count | None = Field(
+        default=None, description="Sequences in one block of levanter's mixture; 2,048 where it is absent."
+    )
     sources: Annotated[tuple[Source, ...], Field(strict=False)] = Field(
         default=(), description="The sources of the mixture."
     )

@@ -141,7 +141,8 @@ def _row_line(row: BodyRow, here: bool, view: View) -> tuple[Line, int]:
     canvas.put(1, ">")
     box = row.boxes[min(view.cell, len(row.boxes) - 1)] if row.boxes else None
     if view.typing is not None and box is not None:
-        return canvas.line(), _typed(canvas, box, view.typing)
+        column = _typed(canvas, box, view.typing)
+        return canvas.line(), column
     if box is not None and len(row.boxes) > 1:
         canvas.cursor(box.start, box.end)
     else:

@@ -50,8 +50,7 @@ class DifferenceSheet(Listing):
         found = self.difference()
         if not found.fields and not found.moves:
             return [Entered(text_line(f"nothing differs from the {self.names[0]} plan", width, self.glyphs))]
-        lines = [Entered(self._row("fields", *self.names, "", width))]
-        lines += [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
+        lines = [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
         title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
         lines.append(Entered(rule(title, width, "", self.glyphs)))
         lines += [
@@ -71,6 +70,10 @@ class DifferenceSheet(Listing):
         canvas.right(56, after, start=44)
         canvas.put(57, moved, "moved")
         return canvas.line()
+
+    def head(self, width: int) -> Sequence[Line]:
+        """The heads of the columns."""
+        return [self._row("fields", *self.names, "", width)]
 
     def items(self, width: int) -> Sequence[Line]:
         """The lines."""

@@ -1,0 +1,122 @@
+"""What packing does to documents: which are cut, what is padding, what masks take out of attention.
+
+Lengths are the sources' means, or their histograms. Without lengths nothing of this can be told, and nothing is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.budgets.flops import FlopsBudget
+from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.formulas import mixture as m
+from trainplan.formulas import packing as f
+from trainplan.plan.tables import Source
+
+BEST_FIT_PADDING = given(
+    "padding of best-fit packing",
+    0.001,
+    "1",
+    "Ding et al. 2024, arXiv 2404.10830: at least 0.999 full from 2,048 tokens on, from memory",
+    kind="published",
+    verified=False,
+)
+NO_PADDING = given("padding of concatenation", 0.0, "1", "definition: only the last sequence is open", kind="measured")
+BEST_FIT_FROM = 2048
+"""Sequence length (tokens) from which the published padding of best-fit packing holds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackingBudget:
+    """Share of documents cut, and of batches that is padding; share of score FLOP that masks leave out."""
+
+    cut_share: Figure
+    padding_share: Figure
+    mask_saving: Figure
+    cuts: dict[str, Figure]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Documents:
+    """Documents of one length in the mixture: how many one token of it brings, their length."""
+
+    source: str
+    rate: Figure
+    length: Figure
+
+
+def packing_budget(s: Situation, mixture: MixtureBudget, length: Figure, flops: FlopsBudget) -> PackingBudget:
+    """Packing at one sequence length (tokens), that of the last stretch; `none` where a source has no lengths."""
+    groups = _groups(s, mixture)
+    saving = blocked("none")
+    if s.plan.data.document_mask and any(one.mean_document_tokens is not None for one in s.plan.data.sources):
+        saving = f.mask_saving(flops.masked_scores, flops.causal_scores)
+    cuts = {} if not groups else _cuts(s, groups, length)
+    return PackingBudget(_cut(s, groups, length), _padding(s, groups, length), saving, cuts)
+
+
+def _groups(s: Situation, mixture: MixtureBudget) -> list[Documents]:
+    found: list[Documents] = []
+    for row, source in zip(mixture.rows, s.plan.data.sources, strict=True):
+        if not known(row) or (row.share > 0 and isinstance(row.length, Blocked) and source.document_lengths is None):
+            return []
+        if row.share > 0:
+            found += _of_source(row, source)
+    return found
+
+
+def _of_source(row: SourceBudget, source: Source) -> list[Documents]:
+    if not source.document_lengths:
+        return [Documents(row.name, f.document_rate(row.share, row.length), row.length)]
+    path = f"data.sources.{row.name}.document_lengths"
+    pairs = [
+        (_field(path, length, "tokens"), _field(path, documents, "1")) for length, documents in source.document_lengths
+    ]
+    tokens = total(**{f"bin {i + 1}": m.weighted_length(count, length) for i, (length, count) in enumerate(pairs)})
+    each = f.document_rate(row.share, tokens)
+    return [Documents(row.name, f.weighted_part(each, count), length) for length, count in pairs]
+
+
+def _field(path: str, value: float, unit: str) -> Figure:
+    return given(path, float(value), unit, "plan file", kind="file", is_field=True)
+
+
+def _part(s: Situation, length: Figure, sequence: Figure) -> Figure:
+    if s.plan.data.packing == "concat":
+        return f.cut_by_concatenation(length, sequence)
+    return f.cut_where_longer(length, sequence)
+
+
+def _mean(groups: list[Documents], parts: list[Figure]) -> Figure:
+    """Mean over documents of a part of each."""
+    weighted = {f"group {i + 1}": f.weighted_part(g.rate, part) for i, (g, part) in enumerate(zip(groups, parts, strict=True))}
+    rates = {f"group {i + 1}": group.rate for i, group in enumerate(groups)}
+    return f.weighted_mean(total(**weighted), total(**rates))
+
+
+def _cut(s: Situation, groups: list[Documents], sequence: Figure) -> Figure:
+    if not groups:
+        return blocked("none")
+    return _mean(groups, [_part(s, group.length, sequence) for group in groups])
+
+
+def _cuts(s: Situation, groups: list[Documents], sequence: Figure) -> dict[str, Figure]:
+    names = dict.fromkeys(group.source for group in groups)
+    own = {name: [group for group in groups if group.source == name] for name in names}
+    return {
+        name: _part(s, found[0].length, sequence) if len(found) == 1 else _cut(s, found, sequence)
+        for name, found in own.items()
+    }
+
+
+def _padding(s: Situation, groups: list[Documents], sequence: Figure) -> Figure:
+    if s.plan.data.packing == "concat":
+        return NO_PADDING
+    if s.plan.data.packing == "best-fit":
+        full = isinstance(sequence, Figure) and sequence >= BEST_FIT_FROM
+        return BEST_FIT_PADDING if full else blocked("none")
+    if not groups:
+        return blocked("none")
+    return f.padding_share(_mean(groups, [f.kept_length(group.length, sequence) for group in groups]), sequence)

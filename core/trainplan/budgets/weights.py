@@ -1,0 +1,179 @@
+"""Weights as the plan says them and shares as the sampler makes them, stage by stage.
+
+Weights are never renormalised in silence: where their sum is not 1, what the sampler does with it holds, and D3 says so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from trainplan.budgets.contract import Contract
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import Stretch, TokenBudget
+from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.formulas import mixture as f
+from trainplan.plan.tables import Source, Stage
+
+TOLERANCE = 1e-6
+"""How far from 1 weights may sum: rounding of what people type, never a missing percent."""
+
+Figures = tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phase:
+    """A stage of the mixture: where it begins, its tokens, weights as told and shares as realised, source by source."""
+
+    name: str
+    path: str
+    begin: Figure
+    tokens: Figure
+    length: Figure
+    weights: Figures
+    shares: Figures
+
+
+def name_of(source: Source, place: int) -> str:
+    """A source's name, or its place where it has none."""
+    return source.name or str(place)
+
+
+def phases(s: Situation, tokens: TokenBudget, rule: Contract | None) -> tuple[Phase, ...]:
+    """The stages of the plan, or the whole run as one, with the weights and shares of every source."""
+    stages = s.plan.data.stages
+    if not stages or s.plan.batch.schedule:
+        return (_phase(s, rule, _whole(tokens), "", None),)
+    found = zip(tokens.stretches, stages, range(len(stages)), strict=True)
+    return tuple(_phase(s, rule, one, f"data.stages.{stage.name or i}.", stage) for one, stage, i in found)
+
+
+def _whole(tokens: TokenBudget) -> tuple[str, Figure, Figure, Figure]:
+    first = tokens.stretches[0]
+    train = first.tokens if type(first.tokens) is Blocked and len(tokens.stretches) == 1 else tokens.train_tokens
+    return "the run", first.begin, train, first.sequence_length
+
+
+def _phase(
+    s: Situation,
+    rule: Contract | None,
+    stretch: Stretch | tuple[str, Figure, Figure, Figure],
+    path: str,
+    stage: Stage | None,
+) -> Phase:
+    if isinstance(stretch, Stretch):
+        name, begin, tokens, length = stretch.name, stretch.begin, stretch.tokens, stretch.sequence_length
+    else:
+        name, begin, tokens, length = stretch
+    told = _told(s, stage, path)
+    return Phase(name, path, begin, tokens, length, told, _shares(s, rule, told))
+
+
+def _told(s: Situation, stage: Stage | None, path: str) -> Figures:
+    sources = s.plan.data.sources
+    if stage is not None and stage.weights is not None:
+        return tuple(_of_stage(stage.weights, path, name_of(one, i)) for i, one in enumerate(sources))
+    if any(one.weight is not None for one in sources):
+        return tuple(
+            s.entry(f"data.sources.{name_of(one, i)}.weight", one.weight, "1") for i, one in enumerate(sources)
+        )
+    return _by_size(s)
+
+
+def _of_stage(weights: dict[str, float], path: str, name: str) -> Figure:
+    value = weights.get(name)
+    source = "plan file" if value is not None else "plan file: a source that the stage does not name is 0"
+    return given(f"{path}weights.{name}", float(value or 0.0), "1", source, kind="file", is_field=True)
+
+
+def _by_size(s: Situation) -> Figures:
+    """Weights where the plan gives none: by unique tokens, to the power of the temperature where that is written."""
+    amounts = uniques(s)
+    if s.written("data.temperature"):
+        amounts = tuple(f.temperature_weight(one, s["data.temperature"]) for one in amounts)
+    whole = total(**_named(s, amounts))
+    return tuple(f.weight_share(one, whole) for one in amounts)
+
+
+def uniques(s: Situation) -> Figures:
+    """Unique tokens of every source."""
+    sources = s.plan.data.sources
+    return tuple(
+        s.entry(f"data.sources.{name_of(one, i)}.unique_tokens", one.unique_tokens, "tokens")
+        for i, one in enumerate(sources)
+    )
+
+
+def lengths(s: Situation) -> Figures:
+    """Mean document length of every source: as given, else unique tokens over documents, else blocked as missing."""
+    found: list[Figure] = []
+    for i, one in enumerate(s.plan.data.sources):
+        path = f"data.sources.{name_of(one, i)}"
+        if one.mean_document_tokens is None and one.documents is not None:
+            documents = s.entry(f"{path}.documents", one.documents, "1")
+            unique = s.entry(f"{path}.unique_tokens", one.unique_tokens, "tokens")
+            found.append(f.mean_length(unique, documents))
+        else:
+            found.append(s.entry(f"{path}.mean_document_tokens", one.mean_document_tokens, "tokens"))
+    return tuple(found)
+
+
+def _named(s: Situation, parts: Figures) -> dict[str, Figure]:
+    return {name_of(one, i): part for i, (one, part) in enumerate(zip(s.plan.data.sources, parts, strict=True))}
+
+
+def off(weights: Figures) -> bool:
+    """Whether weights miss a sum of 1 by more than rounding."""
+    return abs(math.fsum(weights) - 1.0) > TOLERANCE
+
+
+def _shares(s: Situation, rule: Contract | None, told: Figures) -> Figures:
+    if rule is None:
+        return tuple(blocked("missing:data.sampler") for _ in told)
+    absent = next((one for one in told if type(one) is Blocked), None)
+    if absent is not None and rule.weights != "unused":
+        return tuple(blocked(absent.code) for _ in told)
+    weights = _normal(s, rule, told)
+    if any(type(one) is Blocked for one in weights):
+        return weights
+    if rule.draws_documents:
+        return _by_document(s, weights)
+    return _by_block(s, rule, weights) if rule.name == "levanter" else weights
+
+
+def _normal(s: Situation, rule: Contract, told: Figures) -> Figures:
+    """Weights that sum to 1 by the sampler's own rule; blocked by D3 where it refuses them."""
+    if rule.weights == "unused":
+        amounts = uniques(s)
+        whole = total(**_named(s, amounts))
+        return tuple(f.weight_share(one, whole) for one in amounts)
+    if not off(told):
+        return told
+    if rule.weights == "refused" or math.fsum(told) == 0.0:
+        return tuple(blocked("D3") for _ in told)
+    whole = total(**_named(s, told))
+    return tuple(f.weight_share(one, whole) for one in told)
+
+
+def _by_document(s: Situation, weights: Figures) -> Figures:
+    """Token shares of draws of documents. A source that is never drawn needs no length."""
+    long = lengths(s)
+    parts = [weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)]
+    drawn = {
+        name: part
+        for (name, part), weight in zip(_named(s, tuple(parts)).items(), weights, strict=True)
+        if weight != 0
+    }
+    whole = total(**drawn)
+    shares = zip(parts, weights, strict=True)
+    return tuple(weight if weight == 0 else f.document_share(part, whole) for part, weight in shares)
+
+
+def _by_block(s: Situation, rule: Contract, weights: Figures) -> Figures:
+    block = s["data.mixture_block"] if s.written("data.mixture_block") else rule.number("block")
+    counts = [f.block_count(one, block) for one in weights]
+    largest = max(range(len(counts)), key=lambda i: (counts[i], -i))
+    others = {name: one for i, (name, one) in enumerate(_named(s, tuple(counts)).items()) if i != largest}
+    if others:
+        counts[largest] = f.block_rest(block, total(**others))
+    return tuple(f.block_share(one, block) for one in counts)

@@ -1,0 +1,48 @@
+"""The README says what is true: its commands exist, its pictures exist, its files exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from trainplan_tui.cli.arguments import COMMANDS, parser
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_pictures_and_files_exist() -> None:
+    for name in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / name).exists(), f"README.md names {name}, which does not exist"
+
+
+def test_the_run_command_opens_a_plan_that_exists() -> None:
+    block = README.split("<!-- run command -->")[1].split("<!-- end -->")[0]
+    plan = next(word for word in block.split() if word.startswith("plans/"))
+    assert (ROOT / plan).exists()
+
+
+def test_every_command_is_in_the_readme_or_the_help() -> None:
+    shown = set(re.findall(r"^trainplan-tui (\w+)", README, re.M))
+    assert shown <= set(COMMANDS), f"README.md shows commands that do not exist: {shown - set(COMMANDS)}"
+
+
+@pytest.mark.parametrize("line", re.findall(r"^(trainplan-tui \w+ .*?)(?:\s+#.*)?$", README, re.M))
+def test_command_lines_parse(line: str) -> None:
+    words = shlex.split(line)[1:]
+    assert parser().parse_args(words).command == words[0]
+
+
+def test_the_gate_runs_the_readmes_test_command() -> None:
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "test command" in gate
+    assert "pytest" in README.split("<!-- test command -->")[1].split("<!-- end -->")[0]
+
+
+def test_the_tree_of_architecture_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`(plan/\w+|budgets/\w+)`", text):
+        assert (ROOT / "core" / "trainplan" / f"{name}.py").exists(), f"ARCHITECTURE.md names {name}"

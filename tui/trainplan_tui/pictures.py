@@ -1,0 +1,75 @@
+"""Pictures of the app for the README: `python -m trainplan_tui.pictures FOLDER [PLAN]`.
+
+Runs the real app without a terminal, types keys, and writes what it shows as SVG; size, theme and day are pinned, so that the
+same code gives the same pictures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+DAY: Final = dt.date(2026, 11, 29)
+
+SHOTS: Final = (
+    ("overview", "80x24", "enter 1 6 T enter"),
+    ("overview-wide", "160x45", "enter 1 6 T enter"),
+    ("compute", "80x24", "3"),
+    ("compute-wide", "160x45", "3"),
+    ("explain", "80x24", "/ c o s t enter x"),
+    ("difference", "80x24", "enter 1 6 T enter d"),
+    ("palette", "80x24", ": s p"),
+    ("help", "80x24", "?"),
+)
+"""Name, size of the window, and keys, as a person would type them."""
+
+
+def main(words: list[str]) -> int:
+    """Draw every picture into a folder."""
+    folder = Path(words[0] if words else "screenshots")
+    plan = Path(words[1] if len(words) > 1 else "plans/llama-3.1-8b.toml")
+    folder.mkdir(exist_ok=True)
+    os.environ.pop("NO_COLOR", None)
+    os.environ["COLORTERM"] = "truecolor"
+    os.environ["XDG_CONFIG_HOME"] = os.devnull
+    for name, size, keys in SHOTS:
+        picture = asyncio.run(_drawn(plan, size, keys.split()))
+        (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
+        print(folder / f"{name}.svg")
+    return 0
+
+
+async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
+    from trainplan_tui.text.colours import prepare_environment
+    from trainplan_tui.text.glyphs import UNICODE
+
+    palette = prepare_environment(os.environ, "dark")
+    from textual.events import Key
+
+    from trainplan.plan.read import open_plan
+    from trainplan_tui.app import PlanApp
+    from trainplan_tui.keys import Keymap
+    from trainplan_tui.session import Session
+
+    width, height = map(int, size.split("x"))
+    app = PlanApp(palette, UNICODE, Keymap(), Session(open_plan(plan), DAY))
+    async with app.run_test(size=(width, height)) as pilot:
+        await pilot.pause()
+        for key in keys:
+            await app.on_event(Key(key, key if len(key) == 1 else None))
+        await pilot.pause()
+        return without_fonts(app.export_screenshot(title=f"trainplan-tui {plan.name}"))
+
+
+def without_fonts(picture: str) -> str:
+    """The picture without fonts that a browser would fetch: a reader's own monospace font draws it."""
+    return re.sub(r"@font-face \{.*?\n    \}\n", "", picture, flags=re.S)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
