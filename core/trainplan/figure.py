@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
 P = ParamSpec("P")
 
@@ -32,8 +32,7 @@ class Card:
     body: Callable[..., float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class Given(NamedTuple):
     """A number that nothing here derives: a plan field or a catalogue value, its unit, kind and source."""
 
     name: str
@@ -168,9 +167,12 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
         def call(*args: Any, **named: Any) -> Any:
             if named:
                 args = (*args, *(named[name] for name in names[len(args) :]))
+            for item in args:
+                if type(item) is not Figure:
+                    break
+            else:
+                return _figure(card, args) if args else body()
             kinds = {type(item) for item in args}
-            if len(kinds) == 1 and Figure in kinds:
-                return _figure(card, args)
             if Blocked in kinds:
                 first: Blocked = next(item for item in args if type(item) is Blocked)
                 return first if first.unit == unit else Blocked(first.code, unit)
@@ -187,7 +189,7 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
 
 def _figure(card: Card, args: tuple[Figure, ...]) -> Quantity:
     try:
-        value = float(card.body(*args))
+        value = card.body(*args)
     except (ZeroDivisionError, OverflowError, ValueError):
         return Blocked(f"undefined:{card.name}", card.unit)
     if value - value != 0.0:  # nan or infinity

@@ -54,6 +54,60 @@ OVERVIEW: Final = Table(
     ),
 )
 
+TOKENS: Final = Table(
+    "Tokens",
+    "tokens",
+    (
+        FieldRow("data.train_tokens", "tokens"),
+        FieldRow("data.sequence_length", "tokens"),
+        FieldRow("batch.global_batch_sequences", "sequences"),
+        FieldRow("batch.micro_batch_sequences", "sequences"),
+        FieldRow("data.sampler"),
+        FieldRow("data.packing"),
+        FieldRow("data.document_mask"),
+        FieldRow("data.bytes_per_token", "B"),
+        FieldRow("data.max_passes", "passes"),
+        FieldRow("data.temperature"),
+        RuleRow(),
+        FigureRow("tokens.first_exhausted_at", numbers.big_tokens),
+        FigureRow("tokens.first_exhausted"),
+        FigureRow("tokens.first_exhausted_step"),
+        FigureRow("tokens.exhaustion_headroom", numbers.percent),
+        FigureRow("tokens.unique", numbers.big_tokens),
+        FigureRow("tokens.unique_seen", numbers.big_tokens),
+        FigureRow("tokens.effective", numbers.big_tokens),
+        FigureRow("tokens.lost_to_repetition", numbers.percent),
+        FigureRow("tokens.first_repeat_at", numbers.big_tokens),
+        FigureRow("tokens.first_repeat"),
+        FigureRow("tokens.first_repeat_step"),
+        FigureRow("tokens.first_repeat_date"),
+        FigureRow("tokens.steps"),
+        FigureRow("tokens.global_batch_tokens"),
+        FigureRow("tokens.sequences"),
+        FigureRow("tokens.microbatches"),
+        FigureRow("tokens.overshoot"),
+        FigureRow("tokens.tokens_per_parameter"),
+        FigureRow("tokens.optimal.rule_of_thumb", numbers.big_tokens),
+        FigureRow("tokens.optimal.hoffmann_rounded", numbers.big_tokens),
+        FigureRow("tokens.optimal.hoffmann_unrounded", numbers.big_tokens),
+        FigureRow("tokens.optimal.besiroglu", numbers.big_tokens),
+        FigureRow("tokens.cut_share", numbers.percent),
+        FigureRow("tokens.padding_share", numbers.percent),
+        FigureRow("tokens.mask_saving", numbers.percent),
+    ),
+    (
+        "data.train_tokens",
+        "data.sequence_length",
+        "batch.global_batch_sequences",
+        "data.sampler",
+        "data.packing",
+        "tokens.first_exhausted_at",
+        "tokens.unique_seen",
+        "tokens.effective",
+        "tokens.steps",
+    ),
+)
+
 COMPUTE: Final = Table(
     "Compute",
     "compute",
@@ -129,5 +183,5 @@ COMPUTE: Final = Table(
     ),
 )
 
-TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, COMPUTE)}
+TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE)}
 """The budgets that `show --budget` knows."""

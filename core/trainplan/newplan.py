@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import literal_of_typed
+from trainplan.plan.faults import table_in
 from trainplan.plan.literals import literal_of
+from trainplan.plan.plan import Plan
+from trainplan.unit import Quantity
 
 if TYPE_CHECKING:
     from trainplan.interop.huggingface import Imported
@@ -26,41 +31,107 @@ class Answers:
     price: str | None = None
 
 
+NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "schedule": ("start",),
+    "data": ("train_tokens", "sequence_length", "sampler"),
+    "batch": ("global_batch_sequences",),
+    "cluster": ("accelerator", "nodes", "price_per_accelerator_hour"),
+    "utilization": ("value",),
+    "storage": ("capacity", "write_bandwidth", "read_bandwidth"),
+}
+"""Fields that have no default and without which something cannot be computed."""
+
+TABLES: Final = (
+    "schedule",
+    "data",
+    "batch",
+    "training",
+    "cluster",
+    "parallelism",
+    "utilization",
+    "memory",
+    "storage",
+    "reliability",
+)
+
+SOURCES: Final = (
+    "# passes over the data need its sources: one block for each, weights sum to 1",
+    "# [[data.sources]]",
+    '# name = "web"',
+    '# unique_tokens = "13.5T"',
+    "# weight = 1.0",
+)
+
+COMMENT: Final = 39
+"""Column, from 0, at which a comment begins behind a value."""
+
+
 def new_plan_text(answers: Answers) -> str:
-    """A plan file of the answers. What was not answered stands as a comment with what it decides."""
-    lines = ["format = 1", f"name = {literal_of(answers.name)}", ""]
-    lines += ["[model]", _line("preset", _text(answers.model), "a catalogue entry: trainplan-tui catalog models"), ""]
-    lines += ["[data]"]
-    lines += [_line("train_tokens", _typed(answers.train_tokens), "tokens consumed over the whole run, such as 15.6T")]
-    lines += [_line("sequence_length", _typed(answers.sequence_length), "tokens in one training sequence")]
-    lines += ['# sampler = "megatron-blended"   # the loader\'s contract: trainplan-tui catalog samplers']
-    lines += ["# document_mask = true            # default", "# max_passes = 4                  # default", ""]
-    lines += ["# [[data.sources]]", '# name = "web"', '# unique_tokens = "13.5T"', "# weight = 1.0", ""]
-    lines += [
-        "[batch]",
-        _line("global_batch_sequences", _typed(answers.global_batch), "sequences in one optimizer step"),
-    ]
-    lines += ["# micro_batch_sequences = 1       # default", ""]
-    lines += [
-        "[cluster]",
-        _line("accelerator", _text(answers.accelerator), "a catalogue entry: trainplan-tui catalog accelerators"),
-    ]
-    lines += [_line("nodes", _typed(answers.nodes), "nodes that train")]
-    lines += [_line("price_per_accelerator_hour", _typed(answers.price), "without it there is no cost"), ""]
-    lines += [
-        "[utilization]",
-        "# value = 0.40                    # without it there is no time",
-        '# evidence = "assumed"            # default',
+    """A plan file of the answers. Every default in use, and what was not answered, stands as a comment that says what it is."""
+    lines = [
+        "# Written by trainplan-tui. A line that begins with # is a default, or a value that nobody has given yet:",
+        "# without the # it is the plan's own. Panes and `trainplan-tui check` name what is missing.",
+        "format = 1",
+        f"name = {literal_of(answers.name)}",
         "",
+        "[model]",
+        _said("preset", _text(answers.model), "needed. A catalogue entry: trainplan-tui catalog models"),
     ]
-    lines += ["[storage]", '# write_bandwidth = "100GB/s"     # of the whole system', ""]
-    return "\n".join(lines)
+    for name in TABLES:
+        lines += ["", f"[{name}]", *_table(name, _given(answers).get(name, {}))]
+        lines += ["", *SOURCES] if name == "data" else []
+    return "\n".join([*lines, ""])
 
 
-def _line(key: str, literal: str | None, sentence: str) -> str:
-    if literal is None:
-        return f"# {key} =   # {sentence}"
-    return f"{key} = {literal}"
+def _given(answers: Answers) -> Mapping[str, Mapping[str, str | None]]:
+    """TOML source of the answers by table and field."""
+    return {
+        "data": {
+            "train_tokens": _typed(answers.train_tokens),
+            "sequence_length": _typed(answers.sequence_length),
+        },
+        "batch": {"global_batch_sequences": _typed(answers.global_batch)},
+        "cluster": {
+            "accelerator": _text(answers.accelerator),
+            "nodes": _typed(answers.nodes),
+            "price_per_accelerator_hour": _typed(answers.price),
+        },
+    }
+
+
+def _table(name: str, given: Mapping[str, str | None]) -> list[str]:
+    """What was given, then what is needed and open, then the defaults."""
+    kind = table_in(Plan.model_fields[name].annotation)
+    assert kind is not None
+    lines: list[str] = []
+    for field in NEEDED.get(name, ()):
+        need = f"{_word(name)}. {sentence_of(f'{name}.{field}')}"
+        lines.append(_said(field, given.get(field), need))
+    for field, info in kind.model_fields.items():
+        literal = _default_literal(info.default)
+        if literal is not None and field not in NEEDED.get(name, ()):
+            lines.append(_commented(f"{field} = {literal}", f"default. {sentence_of(f'{name}.{field}')}"))
+    return lines
+
+
+def _word(table: str) -> str:
+    return "optional" if table == "schedule" else "needed"
+
+
+def _said(key: str, literal: str | None, sentence: str) -> str:
+    return f"{key} = {literal}" if literal is not None else _commented(f"{key} =", sentence)
+
+
+def _commented(line: str, sentence: str) -> str:
+    return f"# {line}".ljust(COMMENT) + f" # {sentence}"
+
+
+def _default_literal(value: object) -> str | None:
+    """A default as a plan file spells it; None for what has none, and for lists and tables."""
+    if isinstance(value, Quantity):
+        whole = int(value) if float(value).is_integer() else float(value)
+        return literal_of(value.text) if value.text else literal_of(whole)
+    return literal_of(value) if isinstance(value, str | bool | int | float) else None
 
 
 def _text(value: str | None) -> str | None:

@@ -14,7 +14,10 @@ _PLAIN = (float, int, bool)
 
 
 def _column(*items: Any) -> bool:
-    return not all(isinstance(item, _PLAIN) for item in items)
+    for item in items:
+        if not isinstance(item, _PLAIN):
+            return True
+    return False
 
 
 def where(condition: Any, then: Any, other: Any) -> Any:

@@ -159,7 +159,7 @@ class PlanApp(KeyedApp):
     def rows(self) -> list[BodyRow]:
         """The rows of the pane that shows."""
         width, height = self.window
-        return body_rows(self.session.shown, self.cursor.shown_pane, width, height, self.glyphs)
+        return body_rows(self.session.shown, self.cursor.shown_pane, width, height, self.glyphs, self.cursor.view)
 
     def row(self) -> BodyRow | None:
         """The row under the cursor."""
@@ -189,7 +189,8 @@ class PlanApp(KeyedApp):
         order = [self.cursor.pane, *(i for i in range(len(PANES)) if i != self.cursor.pane)]
         width, height = self.window
         for index in order:
-            rows = body_rows(self.session.shown, PANES[index], width, height, self.glyphs)
+            view = self.cursor.views.get(index, 0)
+            rows = body_rows(self.session.shown, PANES[index], width, height, self.glyphs, view)
             for row in rows:
                 paths = [box.path for box in row.boxes]
                 if where == row.id or where in paths:

@@ -32,6 +32,12 @@ class Commands:
             "back": self._back,
             "jump.back": self._jump_back,
             "row.explain": self.explain,
+            "pane.view": self._view,
+            "row.add": lambda: self._list("add"),
+            "row.remove": lambda: self._list("remove"),
+            "row.raise": lambda: self._list("raise_row"),
+            "row.lower": lambda: self._list("lower_row"),
+            "weights.normalise": lambda: self._list("normalise"),
             "field.up": lambda: self._step(1),
             "field.down": lambda: self._step(-1),
             "field.saved": self._saved_value,
@@ -113,6 +119,20 @@ class Commands:
 
     def _back(self) -> None:
         self.host.cursor.needle = ""
+
+    def _view(self) -> None:
+        cursor = self.host.cursor
+        count = cursor.shown_pane.views(self.host.session.shown)
+        if count < 2:
+            self.host.message = f"{cursor.shown_pane.title} has one view"
+            return
+        cursor.views[cursor.pane] = (cursor.view + 1) % count
+        self.host.message = f"view {cursor.view + 1} of {count}"
+
+    def _list(self, action: str) -> None:
+        from trainplan_tui import listing_edits
+
+        getattr(listing_edits, action)(self.host)
 
     def _jump_back(self) -> None:
         if not self.host.cursor.back():
@@ -210,9 +230,9 @@ class Commands:
         shown: list[tuple[str, str]] = [("row.enter", first)]
         shown += [("row.explain", "explain")] if first == "edit" else []
         shown += [("field.up", "step")] if row and row.boxes else []
-        shown += (
-            [("find", "find"), ("finding.next", "finding")] if self.host.session.shown.findings else [("find", "find")]
-        )
+        if self.host.cursor.shown_pane.views(self.host.session.shown) > 1:
+            shown += [("pane.view", "view"), ("row.add", "add")]
+        shown += [("find", "find")] + ([("finding.next", "finding")] if self.host.session.shown.findings else [])
         if self.host.session.shown.unsaved:
             shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
         elif self.host.session.history.at:

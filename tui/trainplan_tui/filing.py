@@ -21,10 +21,10 @@ def save(host: Host) -> None:
     lines = changed_lines(session.saved_text, session.history.now.text)
     try:
         saved = session.save()
-    except ChangedOnDisk as changed:
-        from trainplan_tui.sheets.disk import DiskSheet
+    except ChangedOnDisk:
+        from trainplan_tui.sheets.disk import disk_sheet
 
-        host.open_sheet(DiskSheet(host, changed.on_disk_text))
+        host.open_sheet(disk_sheet(host))
     except SaveError as error:
         host.message = f"{error}. Edits are kept; a save as is in the palette"
     else:

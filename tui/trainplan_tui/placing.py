@@ -18,12 +18,18 @@ class Cursor:
     needle: str = ""
     tops: dict[int, int] = field(default_factory=dict[int, int])
     places: dict[int, str] = field(default_factory=dict[int, str])
+    views: dict[int, int] = field(default_factory=dict[int, int])
     jumps: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     @property
     def shown_pane(self) -> Pane:
         """The pane that shows."""
         return PANES[self.pane]
+
+    @property
+    def view(self) -> int:
+        """The view of the pane that shows, from 0."""
+        return self.views.get(self.pane, 0)
 
     def position(self, rows: Sequence[BodyRow]) -> int:
         """The position of the row under the cursor; the first that can be reached where its row is gone."""

@@ -11,7 +11,8 @@ from trainplan.compare import field_differences
 from trainplan.estimation import Estimate, estimate
 from trainplan.files.recovery import Journal
 from trainplan.files.save import Saved, save
-from trainplan.plan.edit import Edited, UnknownPath, edited, without
+from trainplan.plan.edit import Edited, UnknownPath, edited, literal_for, without
+from trainplan.plan.entries import is_weight, rebalanced, with_fields
 from trainplan.plan.read import Opened, Unusable, plan_of_text
 from trainplan_tui.history import History, Step
 from trainplan_tui.shown import Shown
@@ -49,9 +50,16 @@ class Session:
             max(edits, step.text != self.saved_text),
         )
 
-    def attempt(self, path: str, typed: str) -> Edited:
-        """The text and plan that a typed value would give. Raises UnknownPath or Unusable; nothing changes."""
+    def attempt(self, path: str, typed: str, *, keep_sum: bool = True) -> Edited:
+        """The text and plan that a typed value would give. Raises UnknownPath or Unusable; nothing changes.
+
+        A weight keeps its stage's sum at 1 unless `keep_sum` is false: the largest other weight takes the difference.
+        """
         now = self.history.now
+        other = rebalanced(now.plan, path, typed) if keep_sum and is_weight(path) else None
+        if other is not None:
+            both = {path: literal_for(path, typed), other[0]: f"{other[1]:.12g}"}
+            return with_fields(now.text, now.plan, both, self.path.name)
         return (
             without(now.text, now.plan, path)
             if not typed.strip()

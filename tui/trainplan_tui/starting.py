@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from trainplan.files.recovery import state_folder
+from trainplan.files.recovery import recovery_folder, state_folder
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import Opened, Unusable
 from trainplan_tui.app import PlanApp
@@ -35,7 +35,8 @@ def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: 
         return 2
     if session is not None:
         session.keep()
-    app = PlanApp(palette, glyphs, keymap(key_file(os.environ, Path.home())), session, first_sheet)
+    keys = keymap(key_file(os.environ, Path.home()))
+    app = PlanApp(palette, glyphs, keys, session, lambda app: first_sheet(app, today))
     app.call_later(gc.enable)
     status = app.run(mouse=False)
     if app.fault is not None:
@@ -45,10 +46,22 @@ def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: 
     return status or 0
 
 
-def first_sheet(app: PlanApp) -> Sheet | None:
+def first_sheet(app: PlanApp, today: dt.date) -> Sheet | None:
     """What is asked before the plan shows: the start screen without a plan, recovery after a lost session."""
     if app.opened is None:
         from trainplan_tui.sheets.start import StartSheet
 
-        return StartSheet(app)
-    return None
+        return StartSheet(app, today)
+    if not has_journals():
+        return None
+    from trainplan_tui.sheets.recovering import recovery_sheet
+
+    return recovery_sheet(app)
+
+
+def has_journals() -> bool:
+    """Whether any edits are kept at all."""
+    try:
+        return next(recovery_folder(os.environ).iterdir(), None) is not None
+    except OSError:
+        return False

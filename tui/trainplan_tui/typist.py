@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainplan.figure import Figure
 from trainplan.plan.edit import Edited, UnknownPath
+from trainplan.plan.entries import is_weight, rebalanced
 from trainplan.plan.read import Unusable
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.drawing import Typing
@@ -21,11 +22,12 @@ class Typist:
         self.now: Typing | None = None
         self._attempt: Edited | None = None
         self._began = ""
+        self._keep_sum = True
 
     def begin(self, box: Box) -> None:
         """Open the line editor in a box, all of its text selected."""
         self.now, self._began = Typing(box.path, LineEdit.opened(box.text)), box.text
-        self._attempt = None
+        self._attempt, self._keep_sum = None, True
 
     def take(self, key: str, character: str | None) -> None:
         """A key while editing."""
@@ -55,7 +57,7 @@ class Typist:
         session = self.host.session
         assert self.now is not None
         try:
-            self._attempt = session.attempt(self.now.path, typed)
+            self._attempt = session.attempt(self.now.path, typed, keep_sum=self._keep_sum)
         except (Unusable, UnknownPath) as error:
             self._attempt = None
             session.doubt()
@@ -76,8 +78,10 @@ class Typist:
             self._try(typed)
         if self._attempt is None:
             return False
+        other = rebalanced(self.host.session.history.now.plan, path, typed) if self._keep_sum else None
         moved = self.host.session.commit(self._attempt, path)
-        self.host.message = outcome(self.host.session, path, typed, moved)
+        tail = f"; {other[0].removesuffix('.weight').rsplit('.', 1)[-1]} {other[1]:.6g}" if other else ""
+        self.host.message = outcome(self.host.session, path, typed, moved) + tail
         self.now = self._attempt = None
         return True
 
@@ -89,7 +93,13 @@ class Typist:
             self.host.session.settle()
 
     def _commit_and_move(self, key: str) -> None:
-        """Take the value and open the next box: `tab` the next field, arrows leave the field."""
+        """Take the value and open the next box: `tab` the next field, arrows leave the field.
+
+        With `tab` several weights are set before their sum is looked at.
+        """
+        self._keep_sum = key not in ("tab", "shift+tab")
+        if self._attempt is not None and not self._keep_sum and self.now is not None and is_weight(self.now.path):
+            self._try(self.now.line.text)
         if not self.commit():
             return
         forward = key in ("tab", "down")

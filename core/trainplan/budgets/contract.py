@@ -5,12 +5,13 @@ The sentences that people read stay in the catalogue; this holds no number that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Entry, entry
-from trainplan.figure import Figure, blocked, given
+from trainplan.figure import Figure, given
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,14 +25,7 @@ class Contract:
     seen: str
     draws_documents: bool
     per_rank: bool
-
-    def number(self, key: str) -> Figure:
-        """A number of the sampler, blocked where the catalogue has none."""
-        fact = self.entry.get(key)
-        if fact is None:
-            return blocked(f"missing:catalogue.samplers.{self.name}.{key}")
-        name = f"catalogue.samplers.{self.name}.{key}"
-        return given(name, float(fact.value), fact.unit, fact.source, verified=fact.verified)
+    numbers: Mapping[str, Figure]
 
 
 @cache
@@ -41,9 +35,17 @@ def contract_of(name: str) -> Contract | None:
     if found is None:
         return None
     documents = found["mix_unit"].value in ("document", "shard")
-    return Contract(
-        name, found, str(found["weights"].value), str(found["seen"].value), documents, bool(found["per_rank"].value)
-    )
+    words = str(found["weights"].value), str(found["seen"].value)
+    return Contract(name, found, *words, documents, bool(found["per_rank"].value), dict(_numbers(found)))
+
+
+def _numbers(found: Entry) -> list[tuple[str, Figure]]:
+    """The numbers of a sampler by their keys, as figures."""
+    return [
+        (key, given(f"catalogue.samplers.{found.name}.{key}", fact.value, fact.unit, fact.source, verified=fact.verified))
+        for key, fact in found.facts.items()
+        if isinstance(fact.value, int | float) and not isinstance(fact.value, bool)
+    ]
 
 
 def contract(s: Situation) -> Contract | None:

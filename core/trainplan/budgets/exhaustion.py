@@ -25,6 +25,7 @@ class Exhaustion:
     """First source at its pass limit and first at one pass, with step, time (s from the start, failures in) and day.
 
     `first_exhausted_at` goes on with the last stage's weights and may lie past the end; the first repeat is inside the run.
+    What is interleaved is what Hugging Face gives under first_exhausted, and None under other samplers.
     """
 
     first_exhausted_at: Figure
@@ -36,6 +37,8 @@ class Exhaustion:
     first_repeat_step: Figure
     first_repeat_time: Figure
     first_repeat_date: Choice | Blocked
+    interleaved_items: Figure | None
+    interleaved_tokens: Figure | None
 
 
 def exhaustion(
@@ -51,6 +54,7 @@ def exhaustion(
     if isinstance(at, Figure) and isinstance(train, Figure) and at > train:
         inside = blocked("none", "tokens")
     time = _time(tokens, repeat, times, slowdown)
+    items, reach = interleaved(mixture)
     return Exhaustion(
         first_exhausted_at=at,
         first_exhausted=_named(mixture, place, at),
@@ -61,6 +65,8 @@ def exhaustion(
         first_repeat_step=_step(tokens, repeat),
         first_repeat_time=time,
         first_repeat_date=_date(s, time),
+        interleaved_items=items,
+        interleaved_tokens=reach,
     )
 
 
@@ -96,6 +102,19 @@ def _reached(row: SourceBudget, limit: Figure, phases: tuple[Phase, ...], stage:
     parts = row.stage_drawn[:stage]
     before = parts[0] if stage == 1 else total(**{phases[i].name or f"{i}": one for i, one in enumerate(parts)})
     return f.reached_later(phases[stage].begin, full, before, share)
+
+
+def interleaved(mixture: MixtureBudget) -> tuple[Figure | None, Figure | None]:
+    """Items and tokens that interleave_datasets gives until its first source ends, by the weights of the first stage."""
+    if mixture.contract is None or mixture.contract.name != "hf-interleave":
+        return None, None
+    rows = [row for row in mixture.rows if known(row) and row.weights[0] > 0]
+    if not rows or len(rows) < sum(not known(row) or row.weights[0] > 0 for row in mixture.rows):
+        return None, None
+    first = min(rows, key=lambda row: row.unique / row.length / row.weights[0])
+    items = f.interleaved_items(f.documents(first.unique, first.length), first.weights[0])
+    mean = total(**{row.name: f.weighted_length(row.weights[0], row.length) for row in rows})
+    return items, f.interleaved_tokens(items, mean)
 
 
 def _named(mixture: MixtureBudget, place: int | None, at: Figure) -> Choice | Blocked:

@@ -88,6 +88,9 @@ def attention_layers(s: Situation, model: ModelBudget) -> dict[str, Figure]:
 
 def summed_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figure:
     """Keys that one query sees under a causal mask, summed over the layers."""
+    if len(layers) == 1:
+        kind, count = next(iter(layers.items()))
+        return at.weighted_keys(count, _keys(s, kind, length))
     return total(**{kind: at.weighted_keys(count, _keys(s, kind, length)) for kind, count in layers.items()})
 
 

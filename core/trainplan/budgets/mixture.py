@@ -21,11 +21,13 @@ REPETITION = given(
 )
 """How fast repeats lose their worth: past 16 passes little is left."""
 
+NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition", kind="measured")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceBudget:
-    """One source: weights and shares stage by stage, the rest over the whole run. `epochs` are those that Megatron builds
-    in each stage, empty under other samplers; `length` is blocked where the plan has no document lengths."""
+    """One source: weights and shares stage by stage, the rest over the whole run. `epochs` are those that Megatron builds,
+    None under other samplers; `length` is blocked where the plan has no document lengths."""
 
     name: str
     unique: Figure
@@ -38,7 +40,7 @@ class SourceBudget:
     passes: Figure
     seen: Figure
     effective: Figure
-    epochs: Figures
+    epochs: Figure | None
     length: Figure
 
 
@@ -99,13 +101,9 @@ def _keyed(rows: tuple[SourceBudget, ...]) -> list[tuple[str, Figure]]:
             (f"{row.name}.seen", row.seen),
             (f"{row.name}.effective", row.effective),
         ]
-        if row.epochs:
-            found.append((f"{row.name}.epochs", _stages_sum(row.epochs)))
+        if row.epochs is not None:
+            found.append((f"{row.name}.epochs", row.epochs))
     return found
-
-
-def _stages_sum(parts: Figures) -> Figure:
-    return parts[0] if len(parts) == 1 else total(**{f"stage {i + 1}": one for i, one in enumerate(parts)})
 
 
 def _rows(
@@ -139,10 +137,14 @@ def _row(
     tokens: TokenBudget,
 ) -> SourceBudget:
     shares = tuple(stage.shares[place] for stage in stages)
-    parts = tuple(f.drawn_tokens(share, stage.tokens) for share, stage in zip(shares, stages, strict=True))
     one = len(stages) == 1
-    drawn = parts[0] if one else total(**dict(zip(names, parts, strict=True)))
-    epochs, seen = _seen(unique, drawn, parts, shares, rule, stages)
+    parts = tuple(
+        NOTHING if share == 0 and not one else f.drawn_tokens(share, stage.tokens)
+        for share, stage in zip(shares, stages, strict=True)
+    )
+    drawn = parts[0] if one else _drawn(names, parts)
+    share = shares[0] if one else f.drawn_share(drawn, tokens.train_tokens)
+    epochs, seen = _seen(unique, drawn, share, rule, stages[0], tokens)
     return SourceBudget(
         name=name,
         unique=unique,
@@ -151,7 +153,7 @@ def _row(
         shares=shares,
         stage_drawn=parts,
         drawn=drawn,
-        share=shares[0] if one else f.drawn_share(drawn, tokens.train_tokens),
+        share=share,
         passes=f.passes(drawn, unique),
         seen=seen,
         effective=f.effective_tokens(unique, drawn, REPETITION),
@@ -160,25 +162,23 @@ def _row(
     )
 
 
+def _drawn(names: tuple[str, ...], parts: Figures) -> Figure:
+    """Tokens of the stages that draw from a source, summed; stages that do not are no part of the sum."""
+    found = {name: part for name, part in zip(names, parts, strict=True) if part != 0}
+    return total(**found) if found else NOTHING
+
+
 def _seen(
-    unique: Figure, drawn: Figure, parts: Figures, shares: Figures, rule: Contract | None, stages: tuple[Phase, ...]
-) -> tuple[Figures, Figure]:
-    """Epochs built in each stage, where the sampler builds epochs, and the unique tokens seen by its rule."""
+    unique: Figure, drawn: Figure, share: Figure, rule: Contract | None, first: Phase, tokens: TokenBudget
+) -> tuple[Figure | None, Figure]:
+    """Epochs built, where the sampler builds epochs, and the unique tokens seen by its rule."""
     if rule is None or rule.seen == "once":
-        return (), f.seen_once(drawn, unique)
+        return None, f.seen_once(drawn, unique)
     if rule.seen == "replacement":
-        return (), f.seen_with_replacement(unique, drawn)
-    surplus, apart = rule.number("surplus"), rule.number("kept_apart")
-    epochs: list[Figure] = []
-    unseen: Figure | None = None
-    for stage, part, share in zip(stages, parts, shares, strict=True):
-        samples = f.samples_built(stage.tokens, stage.length, share, surplus)
-        built = f.epochs_built(samples, stage.length, unique)
-        joint = f.epochs_shuffled(built, samples, stage.length, unique, apart)
-        missed = f.unseen_share(part, unique, joint)
-        epochs.append(built)
-        unseen = missed if unseen is None else f.unseen_after(unseen, missed)
-    return tuple(epochs), f.seen_tokens(unique, unseen) if unseen is not None else blocked("undefined:seen", "tokens")
+        return None, f.seen_with_replacement(unique, drawn)
+    samples = f.samples_built(tokens.train_tokens, first.length, share, rule.numbers["surplus"])
+    built = f.epochs_built(samples, first.length, unique)
+    return built, f.seen_in_epochs(unique, drawn, built, samples, first.length, rule.numbers["kept_apart"])
 
 
 def known(row: SourceBudget) -> bool:

@@ -53,8 +53,9 @@ def packing_budget(s: Situation, mixture: MixtureBudget, length: Figure, flops: 
     saving = blocked("none")
     if s.plan.data.document_mask and any(one.mean_document_tokens is not None for one in s.plan.data.sources):
         saving = f.mask_saving(flops.masked_scores, flops.causal_scores)
-    cuts = {} if not groups else _cuts(s, groups, length)
-    return PackingBudget(_cut(s, groups, length), _padding(s, groups, length), saving, cuts)
+    parts = [_part(s, group.length, length) for group in groups]
+    cut = _mean(groups, parts) if groups else blocked("none")
+    return PackingBudget(cut, _padding(s, groups, length), saving, _cuts(groups, parts))
 
 
 def _groups(s: Situation, mixture: MixtureBudget) -> list[Documents]:
@@ -96,19 +97,10 @@ def _mean(groups: list[Documents], parts: list[Figure]) -> Figure:
     return f.weighted_mean(total(**weighted), total(**rates))
 
 
-def _cut(s: Situation, groups: list[Documents], sequence: Figure) -> Figure:
-    if not groups:
-        return blocked("none")
-    return _mean(groups, [_part(s, group.length, sequence) for group in groups])
-
-
-def _cuts(s: Situation, groups: list[Documents], sequence: Figure) -> dict[str, Figure]:
-    names = dict.fromkeys(group.source for group in groups)
-    own = {name: [group for group in groups if group.source == name] for name in names}
-    return {
-        name: _part(s, found[0].length, sequence) if len(found) == 1 else _cut(s, found, sequence)
-        for name, found in own.items()
-    }
+def _cuts(groups: list[Documents], parts: list[Figure]) -> dict[str, Figure]:
+    """The share of documents cut in every source of one length; a histogram has its share in the mean alone."""
+    names = [group.source for group in groups]
+    return {name: part for name, part in zip(names, parts, strict=True) if names.count(name) == 1}
 
 
 def _padding(s: Situation, groups: list[Documents], sequence: Figure) -> Figure:

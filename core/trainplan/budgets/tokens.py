@@ -154,6 +154,7 @@ def _stretch(
         for path, figure in (("data.sequence_length", length), ("batch.global_batch_sequences", batch))
         if figure is not None
     }
+    _ = s["data.sequence_length"], s["batch.global_batch_sequences"]  # read once, so that stretches share the figures
     inside = s.replaced(columns) if columns else s
     step = f.batch_tokens(inside["batch.global_batch_sequences"], inside["data.sequence_length"])
     tokens = f.stretch_tokens(until, begin) if isinstance(begin, Figure) and begin > 0 else until

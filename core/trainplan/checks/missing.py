@@ -17,6 +17,9 @@ OPTIONAL: Final = (
 )
 """Fields whose absence leaves a budget open without making the rest false: a warning."""
 
+INSTEAD: Final = {"peak_flops": "cluster.peak_flops", "peak_flops_fp32": "cluster.peak_flops"}
+"""Plan fields that stand for a fact of the catalogue, where one does."""
+
 
 def missing_fields(estimate: Estimate) -> list[Finding]:
     """One finding for each field that blocks a quantity, with how many it blocks; and for the fields that a plan needs."""
@@ -39,6 +42,8 @@ def _finding(path: str, keys: list[str]) -> Finding:
     waits = (
         f"; {len(keys)} figures wait for it, {keys[0]} first" if len(keys) > 1 else f"; {keys[0]} waits" if keys else ""
     )
+    if path.startswith("catalogue."):
+        return _of_catalogue(path, keys, waits)
     severity = "warning" if path in OPTIONAL else "error"
     return Finding(
         f"missing:{path}",
@@ -47,6 +52,21 @@ def _finding(path: str, keys: list[str]) -> Finding:
         f"{field_label(path)} is missing{waits}",
         f"give {path}",
         (path,),
+        len(keys),
+    )
+
+
+def _of_catalogue(path: str, keys: list[str], waits: str) -> Finding:
+    """A gap of the catalogue, which nobody can fill in the plan but by a field that stands for it."""
+    _, _, part, fact = path.split(".", maxsplit=3)
+    field = INSTEAD.get(fact)
+    return Finding(
+        f"missing:{path}",
+        "info" if field is None else "error",
+        "compute",
+        f"the catalogue has no {fact.replace('_', ' ')} of {part}{waits}",
+        "" if field is None else f"give {field}",
+        ("cluster.accelerator",) if field is None else (field, "cluster.accelerator"),
         len(keys),
     )
 

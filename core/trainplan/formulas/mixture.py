@@ -91,7 +91,10 @@ def seen_with_replacement(unique: float, drawn: float) -> float:
 
 @formula("1", source=MEGATRON + ": ceil(ceil(samples x weight) x 1.005), mid_level_dataset_surplus")
 def samples_built(tokens: float, length: float, share: float, surplus: float) -> float:
-    """Samples that Megatron builds of one source for a stage: its share, rounded up, and the surplus."""
+    """Samples that Megatron builds of one source: its share of those of the run, rounded up, and the surplus.
+
+    Stages count as one index over the run; a relaunch with other weights builds a new one.
+    """
     return ceil(ceil(ceil(tokens / length) * share) * surplus)
 
 
@@ -101,30 +104,18 @@ def epochs_built(samples: float, length: float, unique: float) -> float:
     return maximum(1.0, ceil((samples * length + 1.0) / unique))
 
 
-@formula("1", source=MEGATRON + ": separate_final_epoch")
-def epochs_shuffled(epochs: float, samples: float, length: float, unique: float, kept_apart: float) -> float:
-    """Epochs that are shuffled together: all built, or all but a last one of which little is needed."""
-    rest = samples - floor(((epochs - 1.0) * unique - 1.0) / length)
-    few = rest < floor(kept_apart * floor((unique - 1.0) / length))
-    return where((epochs > 1.0) * few, epochs - 1.0, epochs)
+@formula("tokens", source=MEGATRON + ": separate_final_epoch; one of E shuffled epochs is missed with (1 - x)^E up to x")
+def seen_in_epochs(
+    unique: float, drawn: float, epochs: float, samples: float, length: float, kept_apart: float
+) -> float:
+    """Unique tokens seen where whole epochs are shuffled together, at the progress drawn / (unique x together).
 
-
-@formula("1", source="documents of E epochs in random order: one is missed up to progress x with probability (1 - x)^E")
-def unseen_share(drawn: float, unique: float, epochs: float) -> float:
-    """Share of a source not yet seen after a stage, where its epochs are shuffled together."""
-    return power(1.0 - minimum(drawn / (unique * epochs), 1.0), epochs)
-
-
-@formula("1", source="stages build their orders independently")
-def unseen_after(unseen: float, more: float) -> float:
-    """Share of a source not yet seen after one stage more."""
-    return unseen * more
-
-
-@formula("tokens", source=DEFINITION)
-def seen_tokens(unique: float, unseen: float) -> float:
-    """Unique tokens seen, from the share that was not."""
-    return unique * (1.0 - unseen)
+    The last epoch stays apart where less than `kept_apart` of it is needed; then all others are over before it begins.
+    """
+    last = samples - floor(((epochs - 1.0) * unique - 1.0) / length)
+    apart = where((epochs > 1.0) * (last < floor(kept_apart * floor((unique - 1.0) / length))), 1.0, 0.0)
+    together = epochs - apart
+    return unique * (1.0 - power(1.0 - minimum(drawn / (unique * together), 1.0), together))
 
 
 @formula("tokens", source=MUENNIGHOFF + ", effective data D'")

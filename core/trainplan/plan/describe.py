@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import UnionType
-from typing import Annotated, Any, Literal, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
@@ -37,7 +37,8 @@ def annotation_of(path: str) -> Any:
 
 def _without_none(annotation: Any) -> Any:
     inner = [part for part in get_args(annotation) if part is not type(None)]
-    return inner[0] if isinstance(annotation, UnionType) and len(inner) == 1 else annotation
+    optional = get_origin(annotation) in (UnionType, Union) and len(inner) == 1
+    return inner[0] if optional else annotation
 
 
 def is_text(annotation: Any) -> bool:

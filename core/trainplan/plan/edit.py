@@ -5,6 +5,7 @@ The text is the state: only the edited value's span changes. What the edit would
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +49,9 @@ class Edited:
 
 
 def literal_of_typed(typed: str) -> str:
-    """TOML source for what a person typed: itself when it is TOML, else a string of it."""
+    """TOML source for what a person typed: itself when it is TOML, else a string of it. `.18` is 0.18."""
+    if re.fullmatch(r"\.\d+", typed.strip()):
+        return f"0{typed.strip()}"
     try:
         parsed = tomllib.loads(f"x = {typed}")
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):

@@ -40,6 +40,8 @@ def _fault(item: ErrorDetails, data: Mapping[str, Any]) -> Fault:
     field = str(path[-1]) if path else "plan"
     if path and isinstance(path[-1], int):
         field = f"{path[-2]}[{path[-1]}]"
+    elif len(path) > 1 and path[-2] == "weights":
+        field = f"weight of {field}"
     elif len(path) > 1 and field in _SHORT:
         field = f"{path[-2]}.{field}"
     if kind == "missing":

@@ -114,9 +114,7 @@ Count: TypeAlias = Annotated[Quantity, Read(reader("1", 1, 1e9, whole=True), "1"
 """A whole number from 1."""
 CountOrZero: TypeAlias = Annotated[Quantity, Read(reader("1", 0, 1e9, whole=True), "1", minimum=0)]
 """A whole number from 0."""
-Documents: TypeAlias = Annotated[
-    Quantity, PlainValidator(reader("1", 1, 1e15, whole=True)), _schema("1", minimum=1)
-]
+Documents: TypeAlias = Annotated[Quantity, Read(reader("1", 1, 1e15, whole=True), "1", minimum=1)]
 """Documents, from 1; a web corpus has more of them than any other count."""
 Tokens: TypeAlias = Annotated[
     Quantity, Read(reader("tokens", 1, 1e17, whole=True), "tokens", minimum=1)

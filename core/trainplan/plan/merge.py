@@ -97,7 +97,9 @@ def merged(disk: str, chosen: Iterable[tuple[Contested, Side]]) -> str:
     edits: Differences = {}
     for row, side in chosen:
         edits.update(row.edits[side])
-    present = {path: literal for path, literal in edits.items() if literal is not None or _value(disk, path) is not None}
+    present = {
+        path: literal for path, literal in edits.items() if literal is not None or _value(disk, path) is not None
+    }
     return with_differences(disk, present)
 
 

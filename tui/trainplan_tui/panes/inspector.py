@@ -12,7 +12,7 @@ from trainplan.labels import quantity_label
 from trainplan.moves import dependents
 from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
-from trainplan.table import blocked_by
+from trainplan.table import blocked_by, rests
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
 
@@ -24,6 +24,10 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
         return (
             ("", []) if finding is None else (finding.paths[0] if finding.paths else finding.code, _of_finding(finding))
         )
+    if row.kind == "field" and row.id.startswith("data.sources."):
+        return row.id, _of_source(row.id, shown)
+    if row.kind == "field" and row.id.startswith("data.stages."):
+        return row.id, [f"{box.path.rsplit('.', 1)[-1]}: {sentence_of(box.path)}" for box in row.boxes]
     if row.kind == "field":
         return row.id, _of_field(row.id, shown)
     value = shown.estimate.quantities.get(row.id)
@@ -58,6 +62,25 @@ def _of_field(path: str, shown: Shown) -> list[str]:
     else:
         sentences.append(f"Moves no row of this version ({lines})")
     return sentences
+
+
+def _of_source(id_: str, shown: Shown) -> list[str]:
+    """How often a source is read, from what, and how much of it is seen and worth."""
+    name = id_.removeprefix("data.sources.")
+    source = next((one for one in shown.estimate.mixture.rows if one.name == name), None)
+    if source is None or not isinstance(source.passes, Figure) or not isinstance(source.passes.origin, Card):
+        return [f"{name}: passes cannot be told; {rests(source.passes) if source else 'no such source'}"]
+    filled = put_in(source.passes.origin, source.passes, shown.estimate)
+    limit = f", limit {float(source.limit):g}" if isinstance(source.limit, Figure) else ""
+    drawn = source.drawn
+    made = f"drawn = {put_in(drawn.origin, drawn, shown.estimate)}" if isinstance(drawn.origin, Card) else ""
+    kept = [
+        f"{word} {readable(value, shown.estimate)}"
+        for word, value in (("seen", source.seen), ("effective", source.effective))
+        if isinstance(value, Figure)
+    ]
+    epochs = f"; the sampler builds {source.epochs:.0f} epochs" if isinstance(source.epochs, Figure) else ""
+    return [f"passes = {filled} = {source.passes:.4g}{limit}", f"{made}; {', '.join(kept)}{epochs}"]
 
 
 def _place(path: str, shown: Shown) -> int | None:

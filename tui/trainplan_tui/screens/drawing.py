@@ -62,10 +62,10 @@ def ledger_width(width: int) -> int:
     return LEDGER if width >= WIDE else width
 
 
-def body_rows(shown: Shown, pane: Pane, width: int, height: int, glyphs: Glyphs) -> list[BodyRow]:
+def body_rows(shown: Shown, pane: Pane, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
     """The rows of a pane for a window."""
     parts = _wide_layout(height) if width >= WIDE else layout(height)
-    return pane.rows(shown, ledger_width(width), len(parts.body), glyphs)
+    return pane.rows(shown, ledger_width(width), len(parts.body), glyphs, view)
 
 
 def reachable(rows: Sequence[BodyRow]) -> list[int]:

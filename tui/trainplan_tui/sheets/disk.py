@@ -66,7 +66,7 @@ class DiskSheet(MergeSheet):
         except SaveError as error:
             self.host.message = f"{error}. The result is kept as unsaved edits"
         else:
-            kept = f"; what was there is in {copy}" if copy else ""
+            kept = f"; what was there is kept as {copy.name}" if copy else ""
             self.host.message = f"saved {saved.path.name} with {_chosen(self.keep)} of yours{kept}"
 
     def both_files(self) -> tuple[str, ...]:

@@ -85,13 +85,14 @@ class ReplaceSheet:
         if content is not None and copy is None:
             self.host.message = "not written: the state folder takes no copy of what stands there; a save as keeps both"
             return
-        session.sha256 = None if content is None else hashlib.sha256(content).hexdigest()
+        read, session.sha256 = session.sha256, None if content is None else hashlib.sha256(content).hexdigest()
         try:
             saved = session.save()
         except SaveError as error:
-            self.host.message = str(error)
+            session.sha256 = read
+            self.host.message = f"{error}. Edits are kept"
         else:
-            self.host.message = f"saved {saved.path.name}{f'; what was there is in {copy}' if copy else ''}"
+            self.host.message = f"saved {saved.path.name}{f'; what was there is kept as {copy.name}' if copy else ''}"
 
     def paste(self, text: str) -> None:
         """A pasted text is no answer."""

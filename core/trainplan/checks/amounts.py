@@ -1,0 +1,46 @@
+"""How checks write tokens, passes and weights in a sentence: few digits, rounded to the side that holds."""
+
+from __future__ import annotations
+
+import math
+
+from trainplan.unit import prefixed, significant
+
+
+def tokens(value: float) -> str:
+    """Tokens with a prefix and at most four digits, as people type them: 15.2T, 180B."""
+    number, prefix = prefixed(value, 4)
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return number + {"G": "B"}.get(prefix, prefix)
+
+
+def at_most(value: float, digits: int = 4) -> float:
+    """The largest number of so many digits that is not above."""
+    unit = _unit(value, digits)
+    return math.floor(value / unit + 1e-9) * unit if value > 0 else 0.0
+
+
+def at_least(value: float, digits: int = 4) -> float:
+    """The least number of so many digits that is not below."""
+    unit = _unit(value, digits)
+    return math.ceil(value / unit - 1e-9) * unit if value > 0 else 0.0
+
+
+def _unit(value: float, digits: int) -> float:
+    return 10.0 ** (math.floor(math.log10(value)) - digits + 1) if value > 0 else 1.0
+
+
+def passes(value: float) -> str:
+    """Passes with three digits."""
+    return significant(value, 3)
+
+
+def share(value: float) -> str:
+    """A weight or share with the digits that it needs, four significant at most."""
+    return f"{value:.4g}"
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """Names in a sentence: the first few, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,64 @@
+"""Findings on the token budget, D1 to D26: passes, weights, the sampler, and here batch, model size and token store.
+
+Not looked at, because no plan says it: D11 held-out split, D13 and D14 order of shuffling, D15 critical batch (no threshold
+was read in a source), D18 tokenizer hashes, D19 stale caches, D21 repeated n-grams.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.checks.amounts import tokens
+from trainplan.checks.passes import PASS_CHECKS
+from trainplan.checks.sampler import SAMPLER_CHECKS
+from trainplan.checks.weights import WEIGHT_CHECKS
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.unit import whole
+
+RULE: Final = 20.0
+"""Tokens for each parameter that are compute-optimal by the rule of thumb (Hoffmann et al. 2022)."""
+
+TWO_BYTES: Final = 65_499
+"""Ids that Megatron stores in two bytes: uint16 below a vocabulary of 65,500 (indexed_dataset.py, optimal_dtype)."""
+
+
+def changing_batch(estimate: Estimate) -> list[Finding]:
+    """D16: the batch changes during the run, and the learning rate should be looked at."""
+    sizes = [one.global_batch_sequences * one.sequence_length for one in estimate.tokens.stretches if _told(one)]
+    if len(set(sizes)) < 2:
+        return []
+    message = f"the batch goes from {tokens(sizes[0])} to {tokens(sizes[-1])} tokens a step; the learning rate belongs to it"
+    fix = "Marin took sqrt(3) of the learning rate for 3 x the batch"
+    path = "batch.schedule" if estimate.plan.batch.schedule else "data.stages"
+    return [Finding("D16", "info", "tokens", message, fix, (path,))]
+
+
+def _told(one: object) -> bool:
+    return all(isinstance(getattr(one, name), Figure) for name in ("global_batch_sequences", "sequence_length"))
+
+
+def few_tokens(estimate: Estimate) -> list[Finding]:
+    """D17: fewer tokens for each parameter than the compute-optimal mark."""
+    ratio, size = estimate.tokens.tokens_per_parameter, estimate.model.active_parameters
+    if not isinstance(ratio, Figure) or ratio >= RULE:
+        return []
+    message = f"{ratio:.3g} tokens for each active parameter; 20 are compute-optimal by the rule of thumb"
+    return [Finding("D17", "info", "tokens", message, f"{tokens(RULE * size)} train tokens", ("data.train_tokens",))]
+
+
+def narrow_store(estimate: Estimate) -> list[Finding]:
+    """D17: the vocabulary does not fit the bytes of a token in the shards."""
+    width, vocabulary = estimate.plan.data.bytes_per_token, estimate.situation["model.vocab_size"]
+    if width is None or not isinstance(vocabulary, Figure):
+        return []
+    holds = TWO_BYTES if 2 <= width < 3 else 256.0 ** min(float(width), 8.0)
+    if vocabulary <= holds:
+        return []
+    message = f"{whole(vocabulary)} ids do not fit {width:g} byte{'' if width == 1 else 's'} a token, which hold {whole(holds)}"
+    paths = ("data.bytes_per_token", "model.vocab_size")
+    return [Finding("D17", "error", "tokens", message, f"{2 if vocabulary <= TWO_BYTES else 4} bytes a token", paths, 1e4)]
+
+
+TOKEN_CHECKS: Final = (*PASS_CHECKS, *WEIGHT_CHECKS, *SAMPLER_CHECKS, changing_batch, few_tokens, narrow_store)

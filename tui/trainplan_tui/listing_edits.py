@@ -1,0 +1,88 @@
+"""Adding, removing and moving sources and stages, and dividing weights by their sum: each one edit, each undone by one `u`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from trainplan.plan.edit import Edited, UnknownPath
+from trainplan.plan.entries import moved_entry, normalised, stage_of, with_source, with_stage, without_entry
+from trainplan.plan.plan import Plan
+from trainplan.plan.read import Unusable
+from trainplan_tui.sheets.asking import LineSheet
+from trainplan_tui.sheets.sheet import Host
+
+SOURCES, STAGES = "data.sources.", "data.stages."
+
+
+def add(host: Host) -> None:
+    """Ask for a source, or on a stage's row for a stage, in one line."""
+    row = host.row()
+    if row is not None and row.id.startswith(STAGES):
+        title, note, edit = "add a stage", "name and the tokens at which it ends: anneal 15T", with_stage
+    else:
+        title, note, edit = "add a source", "name, unique tokens, weight: books 250B 0.05", with_source
+    host.open_sheet(LineSheet(host, "add", title, note, lambda words: _grow(host, edit, words)))
+
+
+def _grow(host: Host, edit: Callable[[str, Plan, str, str], Edited], words: str) -> None:
+    now, file = host.session.history.now, host.session.path.name
+    _commit(host, lambda: edit(now.text, now.plan, words, file), f"added {words.split(maxsplit=1)[0]}")
+
+
+def remove(host: Host) -> None:
+    """Take the source or stage under the cursor out; `u` brings it back."""
+    path = _entry_under(host)
+    if path is None:
+        return
+    now, file = host.session.history.now, host.session.path.name
+    _commit(host, lambda: without_entry(now.text, now.plan, path, file), f"removed {path}")
+
+
+def raise_row(host: Host) -> None:
+    """Move the entry up."""
+    _shift(host, -1)
+
+
+def lower_row(host: Host) -> None:
+    """Move the entry down."""
+    _shift(host, 1)
+
+
+def _shift(host: Host, step: int) -> None:
+    path = _entry_under(host)
+    if path is None:
+        return
+    now, file = host.session.history.now, host.session.path.name
+    _commit(host, lambda: moved_entry(now.text, now.plan, path, step, file), f"moved {path}")
+
+
+def normalise(host: Host) -> None:
+    """Divide the weights of the stage under the cursor by their sum."""
+    box, now = host.box(), host.session.history.now
+    try:
+        stage = stage_of(box.path, now.plan) if box is not None else None
+    except UnknownPath:
+        stage = None
+    file = host.session.path.name
+    _commit(host, lambda: normalised(now.text, now.plan, stage, file), "weights divided by their sum")
+
+
+def _entry_under(host: Host) -> str | None:
+    row = host.row()
+    if row is not None and row.id.startswith((SOURCES, STAGES)):
+        return row.id
+    host.message = "no source or stage under the cursor"
+    return None
+
+
+def _commit(host: Host, make: Callable[[], Edited | None], done: str) -> None:
+    try:
+        attempt = make()
+    except (Unusable, UnknownPath) as error:
+        host.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
+        return
+    if attempt is None:
+        host.message = "at the end of its list"
+        return
+    moved = host.session.commit(attempt, done)
+    host.message = f"{done}: {moved} numbers moved; u takes it back"

@@ -1,0 +1,62 @@
+"""A question that is answered in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from trainplan_tui.sheets.listing import text_line
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry, rule
+from trainplan_tui.widgets.line import LineEdit
+
+
+class LineSheet:
+    """One line to type in; `enter` hands it over, `esc` leaves everything as it is."""
+
+    page = False
+    typing = True
+
+    def __init__(
+        self, host: Host, word: str, title: str, note: str, then: Callable[[str], None], begin: str = ""
+    ) -> None:
+        self.host, self.word, self.title, self.note, self.then = host, word, title, note, then
+        self.line = LineEdit(begin, len(begin))
+
+    def wanted(self, width: int) -> int:
+        """Title, line, note."""
+        return 4
+
+    def lines(self, width: int, height: int) -> Sequence[Line]:
+        """The line being typed under its title."""
+        glyphs = self.host.glyphs
+        canvas = Canvas(width, glyphs)
+        seen = self.line.view(width - 6)
+        canvas.put(2, ":")
+        canvas.put(4, seen.text, "edit")
+        canvas.cursor(4 + seen.column, 4 + seen.column)
+        found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
+        return found[:height] + [()] * (height - len(found))
+
+    def cursor(self) -> tuple[int, int]:
+        """The cell of the line editor."""
+        return 1, 3 + self.line.view(200).column
+
+    def take(self, key: str, character: str | None) -> None:
+        """Type, hand over, leave."""
+        if key == "esc":
+            self.host.close_sheet()
+        elif key == "enter":
+            self.host.close_sheet()
+            if self.line.text.strip():
+                self.then(self.line.text.strip())
+        else:
+            self.line = self.line.take(key, character) or self.line
+
+    def paste(self, text: str) -> None:
+        """Pasted text goes into the line."""
+        self.line = self.line.paste(text)
+
+    def footer(self) -> Sequence[Entry]:
+        """What works here."""
+        return [Entry("enter", "take it"), Entry("esc", "back"), Entry("ctrl+u", "clear")]
