@@ -171,7 +171,7 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
                 if type(item) is not Figure:
                     break
             else:
-                return _figure(card, args) if args else body()
+                return _figure(card, args)
             kinds = {type(item) for item in args}
             if Blocked in kinds:
                 first: Blocked = next(item for item in args if type(item) is Blocked)

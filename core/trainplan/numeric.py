@@ -14,7 +14,7 @@ _PLAIN = (float, int, bool)
 
 
 def _column(*items: Any) -> bool:
-    for item in items:
+    for item in items:  # noqa: SIM110 - half the time of any() on the way of every number
         if not isinstance(item, _PLAIN):
             return True
     return False

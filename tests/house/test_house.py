@@ -102,7 +102,9 @@ def test_the_plan_format_of_the_defaults_table_agrees_with_the_tables() -> None:
 
 
 def test_contracts_name_every_module() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     for package, source in (("trainplan", "core"), ("trainplan_tui", "tui")):
         named = {
             part.split(".")[1]

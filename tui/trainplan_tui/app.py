@@ -116,7 +116,8 @@ class PlanApp(KeyedApp):
         lines: list[Line] = list(sheet.lines(width, height - 1))[: height - 1]
         lines += [()] * (height - 1 - len(lines))
         row, column = sheet.cursor()
-        last = footer(sheet.footer(), width, mode=sheet.word, message=self.message, glyphs=self.glyphs)
+        mode = "" if self.message else sheet.word
+        last = footer(sheet.footer(), width, mode=mode, message=self.message, glyphs=self.glyphs)
         self.grid.show([*lines, last], (min(row, height - 1), column), width)
 
     def _paint_plan(self, width: int, height: int) -> None:
@@ -149,8 +150,8 @@ class PlanApp(KeyedApp):
             glyphs=self.glyphs,
             entries=sheet.footer() if sheet else self.commands.footer(rows, typing is not None),
             typing=typing,
-            message="" if sheet and not self.message else self.message,
-            mode=sheet.word if sheet else "editing" if typing else "",
+            message=self.message,
+            mode="" if self.message else sheet.word if sheet else "editing" if typing else "",
             needle=cursor.needle,
         )
 

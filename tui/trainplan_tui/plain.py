@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
+from trainplan.checks import findings
 from trainplan.estimation import Estimate
+from trainplan.explain import readable
+from trainplan.figure import Figure
+from trainplan.finding import Finding
 from trainplan.table import Cells, FieldRow, FigureRow, Table, cells
 
 
 def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:
-    """Fields, then what follows from them."""
+    """Fields, then what follows from them, in lines of at most 100 columns."""
     fields = [row for row in table.rows if isinstance(row, FieldRow)]
     figures = [row for row in table.rows if isinstance(row, FigureRow)]
     lines = [f"{table.title}, decided here"]
     lines += [f"  {_sentence(cells(row, now, saved))}; {row.path}" for row in fields]
+    if table.budget == "tokens":
+        lines += ["", f"{table.title}, sources", *_sources(now)]
     lines += ["", f"{table.title}, follows"]
-    return [*lines, *(f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures)]
+    lines += [f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures]
+    found = [item for item in findings(now) if item.budget == table.budget or table.budget == "overview"]
+    if found:
+        lines += ["", f"{table.title}, findings", *(line for item in found for line in _finding(item))]
+    return [piece for line in lines for piece in wrap(line, 100, subsequent_indent="    ") or [""]]
+
+
+def _finding(item: Finding) -> list[str]:
+    word = {"error": "ERROR", "warning": "WARNING", "info": "NOTE"}[item.severity]
+    return [f"  {word} {item.code} {item.message}.", *([f"    fix: {item.fix}"] if item.fix else [])]
+
+
+def _sources(now: Estimate) -> list[str]:
+    found: list[str] = []
+    for source in now.mixture.rows:
+        told = [("unique", source.unique), ("drawn", source.drawn), ("passes", source.passes), ("share", source.share)]
+        parts = [f"{word} {readable(value, now)}" for word, value in told if isinstance(value, Figure)]
+        found.append(f"  {source.name}: {', '.join(parts) or 'cannot be told'}")
+    return found
 
 
 def _sentence(told: Cells) -> str:

@@ -22,12 +22,13 @@ class Typist:
         self.now: Typing | None = None
         self._attempt: Edited | None = None
         self._began = ""
+        self._valid = ""
         self._keep_sum = True
 
     def begin(self, box: Box) -> None:
         """Open the line editor in a box, all of its text selected."""
         self.now, self._began = Typing(box.path, LineEdit.opened(box.text)), box.text
-        self._attempt, self._keep_sum = None, True
+        self._attempt, self._keep_sum, self._valid = None, True, box.text
 
     def take(self, key: str, character: str | None) -> None:
         """A key while editing."""
@@ -61,8 +62,9 @@ class Typist:
         except (Unusable, UnknownPath) as error:
             self._attempt = None
             session.doubt()
-            self.now = Typing(self.now.path, self.now.line, _refusal(error))
+            self.now = Typing(self.now.path, self.now.line, _refusal(error, self._valid))
             return
+        self._valid = typed
         session.try_on(self._attempt)
         self.now = Typing(self.now.path, self.now.line)
 
@@ -114,15 +116,14 @@ class Typist:
             self.begin(box)
 
 
-def _refusal(error: Unusable | UnknownPath) -> tuple[str, ...]:
-    """What is wrong and what would be right, and that the figures stay."""
-    if isinstance(error, UnknownPath):
-        return (str(error), "Figures stay those of the last valid text")
-    message = error.errors[0].message
+def _refusal(error: Unusable | UnknownPath, valid: str) -> tuple[str, ...]:
+    """What is wrong and what would be right, and whose figures stay on screen."""
+    stay = f"  Figures stay those of {valid or 'the empty field'}"
+    message = str(error) if isinstance(error, UnknownPath) else error.errors[0].message
     head, _, rest = message.partition(". ")
-    if rest and len(message) > 76:
-        return (f"E {head}.", f"  {rest}")
-    return (f"E {message}", "  Figures stay those of the last valid text")
+    if rest and len(message) > 74:
+        return (f"E {head}.", f"  {rest}.{stay[1:]}")
+    return (f"E {message}", stay)
 
 
 def outcome(session: Session, path: str, typed: str, moved: int) -> str:

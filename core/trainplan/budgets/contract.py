@@ -42,7 +42,10 @@ def contract_of(name: str) -> Contract | None:
 def _numbers(found: Entry) -> list[tuple[str, Figure]]:
     """The numbers of a sampler by their keys, as figures."""
     return [
-        (key, given(f"catalogue.samplers.{found.name}.{key}", fact.value, fact.unit, fact.source, verified=fact.verified))
+        (
+            key,
+            given(f"catalogue.samplers.{found.name}.{key}", fact.value, fact.unit, fact.source, verified=fact.verified),
+        )
         for key, fact in found.facts.items()
         if isinstance(fact.value, int | float) and not isinstance(fact.value, bool)
     ]

@@ -12,13 +12,11 @@ from trainplan.budgets.contract import Contract, contract
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Figures, Phase, lengths, name_of, phases, uniques
-from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.figure import Figure, blocked, given, total
 from trainplan.formulas import mixture as f
 from trainplan.formulas import scaling
 
-REPETITION = given(
-    "repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", parametric fit, R_D*", kind="published"
-)
+REPETITION = given("repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", parametric fit, R_D*", kind="published")
 """How fast repeats lose their worth: past 16 passes little is left."""
 
 NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition", kind="measured")
@@ -116,7 +114,9 @@ def _rows(
         limit = s["data.max_passes"]
         if source.max_passes is not None:
             limit = s.entry(f"data.sources.{name_of(source, place)}.max_passes", source.max_passes, "1")
-        found.append(_row(name_of(source, place), place, unique[place], limit, long[place], rule, stages, names, tokens))
+        found.append(
+            _row(name_of(source, place), place, unique[place], limit, long[place], rule, stages, names, tokens)
+        )
     return tuple(found)
 
 
@@ -183,4 +183,4 @@ def _seen(
 
 def known(row: SourceBudget) -> bool:
     """Whether the passes of a source follow."""
-    return type(row.passes) is not Blocked
+    return isinstance(row.passes, Figure)

@@ -92,7 +92,9 @@ def _part(s: Situation, length: Figure, sequence: Figure) -> Figure:
 
 def _mean(groups: list[Documents], parts: list[Figure]) -> Figure:
     """Mean over documents of a part of each."""
-    weighted = {f"group {i + 1}": f.weighted_part(g.rate, part) for i, (g, part) in enumerate(zip(groups, parts, strict=True))}
+    weighted = {
+        f"group {i + 1}": f.weighted_part(g.rate, part) for i, (g, part) in enumerate(zip(groups, parts, strict=True))
+    }
     rates = {f"group {i + 1}": group.rate for i, group in enumerate(groups)}
     return f.weighted_mean(total(**weighted), total(**rates))
 

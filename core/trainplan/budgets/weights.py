@@ -6,6 +6,7 @@ Weights are never renormalised in silence: where their sum is not 1, what the sa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainplan.budgets.contract import Contract
@@ -50,7 +51,7 @@ def phases(s: Situation, tokens: TokenBudget, rule: Contract | None) -> tuple[Ph
 
 def _whole(tokens: TokenBudget) -> tuple[str, Figure, Figure, Figure]:
     first = tokens.stretches[0]
-    train = first.tokens if type(first.tokens) is Blocked and len(tokens.stretches) == 1 else tokens.train_tokens
+    train = first.tokens if not isinstance(first.tokens, Figure) and len(tokens.stretches) == 1 else tokens.train_tokens
     return "the run", first.begin, train, first.sequence_length
 
 
@@ -80,7 +81,7 @@ def _told(s: Situation, stage: Stage | None, path: str) -> Figures:
     return _by_size(s)
 
 
-def _of_stage(weights: dict[str, float], path: str, name: str) -> Figure:
+def _of_stage(weights: Mapping[str, float], path: str, name: str) -> Figure:
     value = weights.get(name)
     source = "plan file" if value is not None else "plan file: a source that the stage does not name is 0"
     return given(f"{path}weights.{name}", float(value or 0.0), "1", source, kind="file", is_field=True)
@@ -130,11 +131,11 @@ def off(weights: Figures) -> bool:
 def _shares(s: Situation, rule: Contract | None, told: Figures) -> Figures:
     if rule is None:
         return tuple(blocked("missing:data.sampler") for _ in told)
-    absent = next((one for one in told if type(one) is Blocked), None)
+    absent = next((one for one in told if isinstance(one, Blocked)), None)
     if absent is not None and rule.weights != "unused":
         return tuple(blocked(absent.code) for _ in told)
     weights = _normal(s, rule, told)
-    if any(type(one) is Blocked for one in weights):
+    if not all(isinstance(one, Figure) for one in weights):
         return weights
     if rule.draws_documents:
         return _by_document(s, weights)
@@ -158,11 +159,11 @@ def _normal(s: Situation, rule: Contract, told: Figures) -> Figures:
 def _by_document(s: Situation, weights: Figures) -> Figures:
     """Token shares of draws of documents. A source that is never drawn needs no length."""
     long = lengths(s)
-    parts = [weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)]
+    parts = [
+        weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)
+    ]
     drawn = {
-        name: part
-        for (name, part), weight in zip(_named(s, tuple(parts)).items(), weights, strict=True)
-        if weight != 0
+        name: part for (name, part), weight in zip(_named(s, tuple(parts)).items(), weights, strict=True) if weight != 0
     }
     whole = total(**drawn)
     shares = zip(parts, weights, strict=True)

@@ -30,12 +30,17 @@ def _above(estimate: Estimate, row: SourceBudget) -> Finding:
     many, allowed = row.passes > LITTLE_LEFT, row.passes <= row.limit
     code, severity = ("D2", "error") if many and not allowed else ("D1", "warning")
     if many and allowed:
-        message = f"{row.name} is drawn {passes(row.passes)} times, which its own limit of {passes(row.limit)} allows; past 16 little is left"
-        return Finding("D2", "warning", "tokens", message, "", (f"data.sources.{row.name}.max_passes",), 60)
+        message = f"{row.name} is drawn {passes(row.passes)} times, as its limit allows; past 16 little is left"
+        return Finding("D2", "warning", "tokens", message, "", (_limit_path(estimate, row),), 60)
     why = "past 16 little is left" if many else f"limit {passes(row.limit)}: past it repeats teach less"
     message = f"{row.name} is drawn {passes(row.passes)} times; {why}"
     path, fixes = _nearest(estimate, row)
     return Finding(code, severity, "tokens", message, ", or ".join(fixes), path, 60 + float(row.passes))
+
+
+def _limit_path(estimate: Estimate, row: SourceBudget) -> str:
+    own = any(source.name == row.name and source.max_passes is not None for source in estimate.plan.data.sources)
+    return f"data.sources.{row.name}.max_passes" if own else "data.max_passes"
 
 
 def _nearest(estimate: Estimate, row: SourceBudget) -> tuple[tuple[str, ...], list[str]]:
@@ -99,7 +104,9 @@ def repeats(estimate: Estimate) -> list[Finding]:
         return []
     day, name = estimate.exhaustion.first_repeat_date, estimate.exhaustion.first_repeat
     when = f", {day}" if isinstance(day, Choice) else ""
-    message = f"{tokens(unique)} unique tokens for {tokens(train)}: {name} is the first to repeat, at {tokens(at)}{when}"
+    message = (
+        f"{tokens(unique)} unique tokens for {tokens(train)}: {name} is the first to repeat, at {tokens(at)}{when}"
+    )
     paths = ("data.train_tokens", f"data.sources.{name}.unique_tokens")
     return [Finding("D20", "info", "tokens", message, f"{tokens(at_most(unique))} train tokens", paths)]
 
@@ -126,8 +133,9 @@ def refused_repeats(estimate: Estimate) -> list[Finding]:
     if not over:
         return []
     worst = max(over, key=lambda row: max(_stage_passes(row)))
-    ratio = at_least(max(_stage_passes(worst)), 3)
-    message = f"{rule.name} does not build this mixture: {listed([row.name for row in over])} would repeat, {worst.name} {passes(max(_stage_passes(worst)))} times"
+    most_often, names = max(_stage_passes(worst)), listed([row.name for row in over])
+    ratio = at_least(most_often, 3)
+    message = f"{rule.name} does not build this mixture: {names} would repeat, {worst.name} {passes(most_often)} times"
     fix = f"max_repetition_ratio of {ratio:g} for {worst.name}"
     return [Finding("D25", "warning", "tokens", message, fix, (_first_path(estimate, worst), "data.sampler"), 55)]
 
@@ -145,8 +153,10 @@ def stops_first(estimate: Estimate) -> list[Finding]:
     end, train = estimate.exhaustion.interleaved_tokens, estimate.tokens.train_tokens
     if not isinstance(end, Figure) or not isinstance(train, Figure) or end >= train:
         return []
-    items = estimate.exhaustion.interleaved_items
-    message = f"first_exhausted, the default, stops near {whole(items)} items, {tokens(end)} tokens, before the run does"
+    items = estimate.exhaustion.interleaved_items or 0.0
+    message = (
+        f"first_exhausted, the default, stops near {whole(items)} items, {tokens(end)} tokens, before the run does"
+    )
     fix = f"all_exhausted, or {tokens(at_most(end))} train tokens"
     return [Finding("D26", "warning", "tokens", message, fix, ("data.sampler", "data.train_tokens"), 58)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.mixture import known
-from trainplan.checks.amounts import listed, passes, share
+from trainplan.checks.amounts import listed, share
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -61,7 +61,9 @@ def shuffled_epochs(estimate: Estimate) -> list[Finding]:
         return []
     built = listed([f"{whole(row.epochs or 0)} epochs of {row.name}" for row in rows])
     message = f"Megatron builds {built} and shuffles them together: repeats come before the first pass ends"
-    return [Finding("D7", "info", "tokens", message, "", ("data.sampler", f"data.sources.{rows[0].name}.unique_tokens"))]
+    return [
+        Finding("D7", "info", "tokens", message, "", ("data.sampler", f"data.sources.{rows[0].name}.unique_tokens"))
+    ]
 
 
 def rebuilt_index(estimate: Estimate) -> list[Finding]:
@@ -92,7 +94,9 @@ def unseeded(estimate: Estimate) -> list[Finding]:
     if estimate.plan.data.sampler != "webdataset":
         return []
     message = "webdataset draws shards with replacement, seeded from process, clock and system: no resume brings the order back"
-    return [Finding("D10", "warning", "tokens", message, "deterministic = true, or another sampler", ("data.sampler",), 52)]
+    return [
+        Finding("D10", "warning", "tokens", message, "deterministic = true, or another sampler", ("data.sampler",), 52)
+    ]
 
 
 def unshuffled(estimate: Estimate) -> list[Finding]:

@@ -29,7 +29,9 @@ def changing_batch(estimate: Estimate) -> list[Finding]:
     sizes = [one.global_batch_sequences * one.sequence_length for one in estimate.tokens.stretches if _told(one)]
     if len(set(sizes)) < 2:
         return []
-    message = f"the batch goes from {tokens(sizes[0])} to {tokens(sizes[-1])} tokens a step; the learning rate belongs to it"
+    message = (
+        f"the batch goes from {tokens(sizes[0])} to {tokens(sizes[-1])} tokens a step; the learning rate belongs to it"
+    )
     fix = "Marin took sqrt(3) of the learning rate for 3 x the batch"
     path = "batch.schedule" if estimate.plan.batch.schedule else "data.stages"
     return [Finding("D16", "info", "tokens", message, fix, (path,))]
@@ -58,7 +60,9 @@ def narrow_store(estimate: Estimate) -> list[Finding]:
         return []
     message = f"{whole(vocabulary)} ids do not fit {width:g} byte{'' if width == 1 else 's'} a token, which hold {whole(holds)}"
     paths = ("data.bytes_per_token", "model.vocab_size")
-    return [Finding("D17", "error", "tokens", message, f"{2 if vocabulary <= TWO_BYTES else 4} bytes a token", paths, 1e4)]
+    return [
+        Finding("D17", "error", "tokens", message, f"{2 if vocabulary <= TWO_BYTES else 4} bytes a token", paths, 1e4)
+    ]
 
 
 TOKEN_CHECKS: Final = (*PASS_CHECKS, *WEIGHT_CHECKS, *SAMPLER_CHECKS, changing_batch, few_tokens, narrow_store)

@@ -12,7 +12,7 @@ from trainplan.budgets.mixture import MixtureBudget
 from trainplan.budgets.weights import Phase, off
 from trainplan.checks.amounts import share
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
+from trainplan.figure import Figure
 from trainplan.finding import Finding
 
 ON_OFF_SUM: Final = {
@@ -28,7 +28,7 @@ def wrong_sums(estimate: Estimate) -> list[Finding]:
     """D3: weights of a stage, or of the sources, do not sum to 1."""
     found: dict[str, Finding] = {}
     for phase in estimate.mixture.phases:
-        if phase.weights and not any(type(one) is Blocked for one in phase.weights) and off(phase.weights):
+        if phase.weights and all(isinstance(one, Figure) for one in phase.weights) and off(phase.weights):
             path = _table(estimate, phase)
             found.setdefault(path, _wrong_sum(estimate, phase, path))
     return list(found.values())
@@ -37,7 +37,9 @@ def wrong_sums(estimate: Estimate) -> list[Finding]:
 def _table(estimate: Estimate, phase: Phase) -> str:
     """Where the weights of a stage are written: in it, or with the sources."""
     data = estimate.plan.data
-    own = any(one.weights is not None and phase.path == f"data.stages.{one.name or i}." for i, one in enumerate(data.stages))
+    own = any(
+        one.weights is not None and phase.path == f"data.stages.{one.name or i}." for i, one in enumerate(data.stages)
+    )
     return f"{phase.path}weights" if own else "data.sources"
 
 
@@ -48,7 +50,9 @@ def _wrong_sum(estimate: Estimate, phase: Phase, path: str) -> Finding:
     what = f"weights of {phase.name}" if path != "data.sources" else "weights of the sources"
     does = "" if rule is None else "; " + ON_OFF_SUM[rule.weights].format(name=rule.name)
     scaled = f"divide each by {sums:.6g}"
-    fix = f"{rows[place].name} {share(right)}, or {scaled}" if 0 <= right <= 1 else scaled if sums else "weights above 0"
+    fix = (
+        f"{rows[place].name} {share(right)}, or {scaled}" if 0 <= right <= 1 else scaled if sums else "weights above 0"
+    )
     field = f"{path}.{rows[place].name}" if path != "data.sources" else f"{path}.{rows[place].name}.weight"
     return Finding("D3", "error", "tokens", f"{what} sum to {sums:.6g}, not 1{does}", fix, (field, path), 1e5)
 
@@ -71,7 +75,9 @@ def _never(estimate: Estimate, mixture: MixtureBudget, phase: Phase, place: int,
     name, weight = mixture.rows[place].name, phase.weights[place]
     path = _table(estimate, phase)
     field = f"{path}.{name}" if path != "data.sources" else f"{path}.{name}.weight"
-    message = f"{name} is never sampled in {phase.name}: {share(weight)} x {block:,.0f} is less than one sequence of a block"
+    message = (
+        f"{name} is never sampled in {phase.name}: {share(weight)} x {block:,.0f} is less than one sequence of a block"
+    )
     fix = f"a weight from {1 / block:.4g}, or a block of {math.ceil(1 / weight):,} sequences"
     return Finding("D5", "error", "tokens", message, fix, (field, "data.mixture_block"), 1e4)
 

@@ -104,7 +104,9 @@ def epochs_built(samples: float, length: float, unique: float) -> float:
     return maximum(1.0, ceil((samples * length + 1.0) / unique))
 
 
-@formula("tokens", source=MEGATRON + ": separate_final_epoch; one of E shuffled epochs is missed with (1 - x)^E up to x")
+@formula(
+    "tokens", source=MEGATRON + ": separate_final_epoch; one of E shuffled epochs is missed with (1 - x)^E up to x"
+)
 def seen_in_epochs(
     unique: float, drawn: float, epochs: float, samples: float, length: float, kept_apart: float
 ) -> float:
@@ -183,7 +185,9 @@ def mean_length(unique: float, documents: float) -> float:
     return unique / documents
 
 
-@formula("1", source="huggingface/datasets combine.py: the first source to end stops the rest; the expectation is near this")
+@formula(
+    "1", source="huggingface/datasets combine.py: the first source to end stops the rest; the expectation is near this"
+)
 def interleaved_items(documents: float, weight: float) -> float:
     """Items that interleave_datasets gives under first_exhausted, by the source that ends first."""
     return documents / weight

@@ -18,7 +18,9 @@ def cut_by_concatenation(length: float, sequence: float) -> float:
     return minimum(1.0, length / sequence)
 
 
-@formula("1", source="Ding et al. 2024, arXiv 2404.10830: only documents longer than a sequence are cut", verified=False)
+@formula(
+    "1", source="Ding et al. 2024, arXiv 2404.10830: only documents longer than a sequence are cut", verified=False
+)
 def cut_where_longer(length: float, sequence: float) -> float:
     """1 for a document longer than a sequence, else 0: padding and best-fit packing cut no other."""
     return where(length > sequence, 1.0, 0.0)
@@ -54,7 +56,9 @@ def padding_share(kept: float, sequence: float) -> float:
     return 1.0 - kept / sequence
 
 
-@formula("1", source="Megatron-LM training.py, seqlen_squared_sum_in_batch: sum of squared lengths in place of the square")
+@formula(
+    "1", source="Megatron-LM training.py, seqlen_squared_sum_in_batch: sum of squared lengths in place of the square"
+)
 def mask_saving(masked_scores: float, causal_scores: float) -> float:
     """Share of attention's score FLOP that document masks leave out; a kernel has to skip the blocks to gain it."""
     return 1.0 - masked_scores / causal_scores

@@ -22,6 +22,10 @@ def run(options: Options) -> int:
         raise Refused("one config.json makes a plan; several files were given")
     path = Path(options.files[0])
     imported = _imported(path)
+    if imported.problems:
+        for problem in imported.problems:
+            complain(f"{path}: {problem}")
+        return 2
     text = imported_plan_text(path.parent.name if path.stem == "config" and path.parent.name else path.stem, imported)
     plan_of_text(text, str(options.output or path))
     for note in imported.notes:

@@ -10,9 +10,10 @@ from trainplan.ledgers import TABLES
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Opened
-from trainplan.table import Cells, FieldRow, FigureRow, RuleRow, Table, cells
+from trainplan.table import FieldRow, FigureRow, RuleRow, Table, cells
 from trainplan_tui.cli.checking import print_finding, summary
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
+from trainplan_tui.plain import plain_table
 from trainplan_tui.text.glyphs import ASCII, UNICODE
 
 
@@ -29,7 +30,7 @@ def run(options: Options) -> int:
             _print_plain(table, estimate)
         else:
             _print_columns(table, estimate, ASCII.rule if options.ascii else UNICODE.rule)
-    _print_state(plan, estimate)
+    _print_state(plan, estimate, with_findings=not options.plain)
     return 0
 
 
@@ -65,21 +66,9 @@ def _print_columns(table: Table, estimate: Estimate, rule: str) -> None:
 
 
 def _print_plain(table: Table, estimate: Estimate) -> None:
-    say(f"{table.title}, decided here")
-    for row in table.rows:
-        if isinstance(row, FieldRow):
-            say(f"  {_sentence(cells(row, estimate))}; {row.path}")
+    for line in plain_table(table, estimate):
+        say(line)
     say()
-    say(f"{table.title}, follows")
-    for row in table.rows:
-        if isinstance(row, FigureRow):
-            say(f"  {_sentence(cells(row, estimate))}; {row.key}")
-    say()
-
-
-def _sentence(shown: Cells) -> str:
-    value = " ".join(part for part in (shown.value or "empty", shown.unit) if part)
-    return f"{shown.label} = {value}" + (f"; rests on {shown.rests_on}" if shown.rests_on else "")
 
 
 def _print_help(table: Table, estimate: Estimate) -> None:
@@ -104,8 +93,8 @@ def _card_sentence(estimate: Estimate, key: str) -> str:
     return value.origin.source if isinstance(value, Figure) else "cannot be told for this plan"
 
 
-def _print_state(plan: Opened, estimate: Estimate) -> None:
+def _print_state(plan: Opened, estimate: Estimate, *, with_findings: bool) -> None:
     found = findings(estimate)
     say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}: {summary(found)}")
-    for item in found:
+    for item in found if with_findings else ():
         print_finding(item)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trainplan.estimation import Estimate
+from trainplan.figure import Figure
 from trainplan.labels import field_label, quantity_label
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.table import FieldRow, FigureRow, cells, field_text
@@ -27,6 +28,7 @@ def items(host: Host) -> list[Item]:
     """Rows of the panes first, then fields that no pane shows, then commands."""
     estimate = host.session.shown.estimate
     rows = _rows(estimate)
+    rows += _entries(host)
     seen = {item.id for item in rows}
     fields = [_field(path, estimate) for path in field_paths() if path not in seen]
     return [*rows, *fields, *commands(host)]
@@ -56,6 +58,19 @@ def field_paths() -> list[str]:
             elif table == "model":
                 paths += [f"{table}.{field}.{one}" for one in inner]
     return ["name", "description", *paths]
+
+
+def _entries(host: Host) -> list[Item]:
+    """Sources with their passes, and stages."""
+    shown = host.session.shown
+    found: list[Item] = []
+    for source in shown.estimate.mixture.rows:
+        passes = f"{float(source.passes):.2f} passes" if isinstance(source.passes, Figure) else "?"
+        found.append(Item(source.name, "2 Tokens", f"data.sources.{source.name}", passes))
+    for index, stage in enumerate(shown.plan.data.stages):
+        name = stage.name or str(index)
+        found.append(Item(f"stage {name}", "2 Tokens", f"data.stages.{name}", ""))
+    return found
 
 
 def _field(path: str, estimate: Estimate) -> Item:

@@ -30,10 +30,8 @@ from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 from trainplan_tui.widgets.line import LineEdit
 
-FIRST = 2
-"""The row of the first question."""
-MATCHES = 4
-"""Lines of names that match what is typed."""
+FIRST, MATCHES = 2, 4
+"""The row of the first question, and lines of names that match what is typed."""
 
 
 class NewPlanSheet:
@@ -58,8 +56,6 @@ class NewPlanSheet:
     def wanted(self, width: int) -> int:
         """The whole window."""
         return 1000
-
-    # what is drawn
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The questions, the figures so far, and what the question asks."""
@@ -113,8 +109,8 @@ class NewPlanSheet:
         told = f"E {self.error}" if self.error else sentence_of(question.path)
         second = self._matches(width) if question.catalogue else [self._hint()]
         last = "the file is written at the end, with a comment on every default used"
-        texts = [told, *second, last]
-        return [rule(question.path, width, "", glyphs), *(text_line(text, width, glyphs, 2) for text in texts)]
+        texts = (text_line(text, width, glyphs, 2) for text in (told, *second, last))
+        return [rule(question.path, width, "", glyphs), *texts]
 
     def _hint(self) -> str:
         value, why = suggestion(self.question, answers_of(self.typed))
@@ -137,8 +133,6 @@ class NewPlanSheet:
     def cursor(self) -> tuple[int, int]:
         """The cell of the line editor."""
         return FIRST + self.at, 23 + self.line.view(20).column
-
-    # what keys do
 
     def take(self, key: str, character: str | None) -> None:
         """Type, take a suggestion, go on or back, or leave with nothing written."""

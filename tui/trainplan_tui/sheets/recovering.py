@@ -92,6 +92,8 @@ class RecoverySheet:
         room = max(1, height - 4 - len(told) - len(worth) - len(answers))
         found = [rule("recovery", width, f"1 of {self.count}", glyphs), *told, ()]
         found += [self._row("field", "file", "unsaved", width), *self._fields(width, room), *worth, (), *answers]
+        if len(found) > height:
+            found = [line for line in found if line]
         return found[:height] + [()] * (height - len(found))
 
     def _told(self) -> list[str]:

@@ -1,0 +1,111 @@
+"""The start screen and what begins on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainplan.plan.read import open_plan
+from trainplan_tui.sheets.beginning import examples
+
+if TYPE_CHECKING:
+    from tests.tui.sheets.conftest import Drive
+
+
+async def test_recent_plans_open_by_digit_and_gone_ones_are_said(plan: Path, drive: Drive) -> None:
+    other = Path("other.toml")
+    other.write_bytes(plan.read_bytes())
+    for path in (other, plan):
+        async with drive(path):
+            pass
+    other.unlink()
+    async with drive() as app:
+        assert "base.toml" in app.screen
+        assert "gone" in app.screen
+        await app.press("x", "enter", "w")
+        assert app.session.path.name == "base.toml", "the newest is under the cursor"
+    async with drive() as app:
+        await app.press("2")
+        assert "not there any more" in app.screen
+        assert app.app.opened is None
+
+
+async def test_only_the_letters_shown_work(drive: Drive) -> None:
+    async with drive() as app:
+        before = app.screen
+        await app.press("x", "w", "5" if not examples() else "0", "r", "e")
+        assert app.screen == before
+
+
+async def test_a_file_with_errors_shows_them_all(drive: Drive) -> None:
+    Path("bad.toml").write_text("format = 1\n[cluster]\nnodes = -1\ngpus = 8\n", encoding="utf-8")
+    async with drive() as app:
+        await app.press("o", "bad.toml", "enter")
+        assert "bad.toml:3:" in app.screen
+        assert "bad.toml:4:1: unknown field cluster.gpus" in app.screen
+        await app.press("esc")
+        assert "new plan by 7 questions" in app.screen
+
+
+async def test_an_example_is_opened_as_a_copy(drive: Drive) -> None:
+    assert examples()
+    async with drive() as app:
+        await app.press("1", "enter")
+        assert app.session.path == Path(examples()[0].name)
+        assert app.session.path.read_bytes() == examples()[0].read_bytes()
+
+
+async def test_a_config_becomes_a_plan(drive: Drive) -> None:
+    config = {
+        "model_type": "llama",
+        "num_hidden_layers": 2,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_attention_heads": 4,
+        "vocab_size": 1000,
+        "tie_word_embeddings": False,
+    }
+    Path("tiny.json").write_text(json.dumps(config), encoding="utf-8")
+    async with drive() as app:
+        await app.press("i", "tiny.json", "enter", "enter")
+        assert app.session.path == Path("tiny.toml")
+        assert app.session.history.now.plan.model.hidden_size == 64
+
+
+async def test_lost_edits_are_recovered_from_here(plan: Path, drive: Drive) -> None:
+    async with drive(plan) as app:
+        await app.press("enter", "15.6T", "enter")
+        app.app.interrupted(1)
+    async with drive() as app:
+        assert "base.toml, 1 edit" in app.screen
+        await app.press("r", "r")
+        assert "15.6T" in app.session.history.now.text
+
+
+async def test_seven_answers_make_a_commented_plan(drive: Drive) -> None:
+    async with drive() as app:
+        await app.press("n", "llama-3.1-8b", "enter", "enter", "128", "enter", "15.6T", "enter")
+        assert "1,024 accelerators" in app.screen
+        assert "1,943" in app.screen, "tokens per parameter, by hand: 15.6e12 / 8,030,261,248 = 1942.7"
+        await app.press("enter", "enter", "enter")
+        assert not Path("llama-3.1-8b.toml").exists()
+        await app.press("enter")
+        made = open_plan(Path("llama-3.1-8b.toml")).plan
+        assert (made.cluster.accelerator, made.cluster.nodes, made.data.train_tokens) == ("h100-sxm", 128, 15.6e12)
+        assert (made.data.sequence_length, made.batch.global_batch_sequences) == (8192, 1024)
+        assert made.cluster.price_per_accelerator_hour is None
+        assert made.utilization.value is None
+        assert "# default. " in app.session.history.now.text
+
+
+async def test_a_wrong_answer_is_said_and_esc_writes_nothing(drive: Drive) -> None:
+    async with drive() as app:
+        await app.press("n", "llama-3.1-8", "enter")
+        assert "Nearest: llama-3.1-8b" in app.screen
+        await app.press("tab", "enter", "enter", "ten", "enter")
+        assert "question 3 of 7" in app.screen
+        assert "E nodes is" in app.screen
+        await app.press("shift+tab", "esc")
+        assert "nothing was written" in app.screen
+        assert not list(Path().iterdir())

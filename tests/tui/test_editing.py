@@ -1,0 +1,193 @@
+"""Editing in place: keys in, plan and screen out."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainplan.figure import Figure
+
+
+def row(app, label: str) -> str:
+    return next(line for line in app.seen if label in line)
+
+
+async def test_one_number_is_edited_and_everything_moves(play, example) -> None:
+    app = await play(example, "enter 20T enter")
+    assert app.session.history.now.plan.data.train_tokens == 20e12
+    assert "[          20T]" in row(app, "train tokens")
+    assert "+4.4T" in row(app, "train tokens")
+    assert app.seen[0].startswith("*")
+    assert "numbers moved" in app.seen[-1]
+
+
+async def test_only_the_edited_value_changes_in_the_text(play, example) -> None:
+    app = await play(example, "enter 20T enter")
+    assert app.session.history.now.text == example.replace('train_tokens = "15.6T"', 'train_tokens = "20T"')
+
+
+async def test_undo_gives_the_bytes_back_and_redo_takes_them_again(play, example) -> None:
+    app = await play(example, "enter 20T enter j enter 256 enter u u")
+    assert app.session.history.now.text == example
+    assert not app.seen[0].startswith("*")
+    app = await play(example, "enter 20T enter u ctrl+r")
+    assert app.session.history.now.plan.data.train_tokens == 20e12
+
+
+async def test_esc_puts_the_value_back_and_never_quits(play, example) -> None:
+    app = await play(example, "enter 20T esc esc esc")
+    assert app.session.history.now.text == example
+    assert "[        15.6T]" in row(app, "train tokens")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("x20", "such as"),
+        ("-5", "from 1"),
+        ("nan", "number of tokens"),
+        ("true", "number of tokens"),
+        ("[1]", "list of 1"),
+    ],
+)
+async def test_what_is_no_value_is_said_and_the_figures_stay(play, example, typed: str, said: str) -> None:
+    before = await play(example)
+    app = await play(example, f"enter {' '.join(typed)} enter")
+    assert said in " ".join(app.seen[-3:-1])
+    assert typed in row(app, "train tokens")
+    assert app.typist.now is not None
+    assert row(app, "wall time") == row(before, "wall time")
+    assert app.seen[0].endswith("?")
+    assert app.session.history.now.text == example
+
+
+async def test_the_inspector_says_whose_figures_stay(play, example) -> None:
+    app = await play(example, "j enter 2x")
+    assert "Figures stay those of 2" in " ".join(app.seen[-3:-1])
+    assert 'nodes is "2x"' in app.seen[-3]
+    app = await play(example, "enter 1 e 9 9 9 enter")
+    assert "train_tokens is" in app.seen[-3]
+
+
+async def test_each_prefix_of_a_number_is_tried_on_and_findings_wait(play, example) -> None:
+    app = await play(example, "enter 2")
+    assert app.session.history.now.text == example
+    assert app.session.shown.plan.data.train_tokens == 2
+    assert app.seen[0].endswith("?")
+
+
+async def test_hostile_text_is_shown_and_harms_nothing(play, example) -> None:
+    app = await play(example, "enter paste:\x1b]0;owned\x07[bold]x")
+    assert app.typist.now is not None
+    assert not any("\x1b" in line for line in app.seen)
+    assert app.session.history.now.text == example
+
+
+async def test_a_choice_is_taken_from_its_list(play, example) -> None:
+    app = await play(example, "3 j enter full enter")
+    assert app.session.history.now.plan.utilization.convention == "full"
+    assert 'convention = "full"' in app.session.history.now.text
+
+
+async def test_choices_say_what_they_would_do(play, example) -> None:
+    app = await play(example, "3 j enter")
+    listed = [line for line in app.seen if " d " in line and "USD" in line]
+    assert len(listed) >= 4
+
+
+async def test_a_field_left_empty_means_its_default_again(play, example) -> None:
+    app = await play(example, "/ price enter enter ctrl+u enter")
+    assert app.session.history.now.plan.cluster.price_per_accelerator_hour is None
+    assert not isinstance(app.session.shown.estimate.money.cost, Figure)
+    assert "price" in " ".join(app.seen)
+
+
+async def test_steps_double_and_halve_nodes(play, example) -> None:
+    app = await play(example, "j +")
+    assert app.session.history.now.plan.cluster.nodes == 256
+    app = await play(example, "j - -")
+    assert app.session.history.now.plan.cluster.nodes == 32
+
+
+async def test_equals_takes_the_saved_value_back(play, example) -> None:
+    app = await play(example, "j + =")
+    assert app.session.history.now.text == example
+
+
+async def test_keys_in_a_burst_give_the_same_as_keys_typed_slowly(play, example) -> None:
+    slow = await play(example, "enter 2 0 T enter j enter 2 5 6 enter 3 j")
+    fast = await play(example, "enter 20T enter j enter 256 enter 3 j")
+    assert slow.session.history.now.text == fast.session.history.now.text
+    assert slow.seen == fast.seen
+
+
+async def test_one_edit_is_one_estimate(play, example, monkeypatch) -> None:
+    import trainplan_tui.session as session_module
+
+    calls: list[int] = []
+    real = session_module.estimate
+
+    def counted(*args):
+        calls.append(1)
+        return real(*args)
+
+    async def then(app, pilot) -> None:
+        monkeypatch.setattr(session_module, "estimate", counted)
+        app.apply("data.train_tokens", "20T")
+
+    await play(example, then=then)
+    assert len(calls) == 1
+
+
+async def test_the_palette_sets_a_field_by_its_path(play, example) -> None:
+    app = await play(example, ": cluster.nodes=64 enter")
+    assert app.session.history.now.plan.cluster.nodes == 64
+
+
+async def test_an_unknown_path_in_the_palette_names_the_nearest(play, example) -> None:
+    app = await play(example, ": parallelism.tensr=2 enter")
+    assert "Nearest: tensor" in app.seen[-1]
+    assert app.session.history.now.text == example
+
+
+async def test_find_goes_to_the_row_and_backspace_returns(play, example) -> None:
+    app = await play(example, "/ energy enter")
+    assert "[3Compute]" in app.seen[1]
+    assert any(line.startswith(">") and "energy" in line for line in app.seen)
+    app = await play(example, "/ energy enter backspace")
+    assert "[1Overview]" in app.seen[1]
+
+
+async def test_a_finding_leads_to_the_field_that_decides(play, example) -> None:
+    app = await play(example.replace('budget = "1.8M"', 'budget = "1M"'), "!")
+    assert any(line.startswith(">") and "budget" in line for line in app.seen)
+
+
+async def test_quit_asks_when_there_are_unsaved_edits(play, example) -> None:
+    app = await play(example, "enter 20T enter q enter")
+    assert any("quit with 1 unsaved edit" in line for line in app.seen)
+    app = await play(example, "enter 20T enter q esc")
+    assert not any("quit with" in line for line in app.seen)
+
+
+async def test_save_writes_the_text_and_says_how_many_lines(play, example) -> None:
+    app = await play(example, "enter 20T enter w")
+    assert app.session.path.read_text(encoding="utf-8") == example.replace(
+        'train_tokens = "15.6T"', 'train_tokens = "20T"'
+    )
+    assert "saved plan.toml, 1 line changed" in app.seen[-1]
+    assert not app.seen[0].startswith("*")
+
+
+async def test_a_small_window_says_what_it_needs_and_save_still_works(play, example) -> None:
+    app = await play(example, "", size=(52, 14))
+    assert app.seen[0].startswith("60x15 is the least; this is 52x14.")
+    app = await play(example, "enter 20T enter", size=(52, 14))
+    assert app.session.history.now.text == example
+
+
+@pytest.mark.parametrize("size", [(60, 15), (64, 18), (79, 24), (80, 24), (100, 30), (120, 40), (160, 45), (250, 70)])
+async def test_every_size_draws_rows_of_its_width(play, example, size: tuple[int, int]) -> None:
+    app = await play(example, "2 3 1", size=size)
+    assert len(app.grid.lines) == size[1]
+    assert all(sum(len(span.text) for span in line) <= size[0] for line in app.grid.lines)
+    assert any("train tokens" in line for line in app.seen)

@@ -1,0 +1,59 @@
+"""The Tokens pane: mixtures edited in place."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def source(app, name: str) -> str:
+    return next(line for line in app.seen if line[3:].startswith(name) and "[" in line)
+
+
+async def test_a_weight_keeps_the_sum_and_says_where_the_rest_went(play, example) -> None:
+    app = await play(example, "2 / math enter l l enter 0.1875 enter")
+    weights = app.session.history.now.plan.data.stages[1].weights
+    assert weights is not None
+    assert weights["math"] == 0.1875
+    assert weights["web"] == 0.5625
+    assert "web 0.5625" in app.seen[-1]
+
+
+async def test_a_weight_edit_is_one_step_of_undo(play, example) -> None:
+    app = await play(example, "2 / math enter l l enter 0.1875 enter u")
+    assert app.session.history.now.text == example
+
+
+async def test_tab_sets_several_weights_before_the_sum_is_looked_at(play, example) -> None:
+    app = await play(example, "2 / web enter l enter 0.7 tab")
+    sources = app.session.history.now.plan.data.sources
+    assert [float(source.weight or 0) for source in sources] == [0.7, 0.17, 0.03]
+
+
+async def test_a_source_is_added_moved_and_removed(play, example) -> None:
+    app = await play(example, "2 / web enter a books space 250B space 0 enter")
+    assert [one.name for one in app.session.history.now.plan.data.sources] == ["web", "code", "math", "books"]
+    app = await play(example, "2 / math enter K")
+    assert [one.name for one in app.session.history.now.plan.data.sources] == ["web", "math", "code"]
+    app = await play(example, "2 / math enter D")
+    assert [one.name for one in app.session.history.now.plan.data.sources] == ["web", "code"]
+    assert "math" not in (app.session.history.now.plan.data.stages[1].weights or {})
+    app = await play(example, "2 / math enter D u")
+    assert app.session.history.now.text == example
+
+
+async def test_weights_that_do_not_sum_to_one_can_be_normalised(play, example) -> None:
+    off = example.replace("weights = { web = 0.5", "weights = { web = 0.6")
+    assert off != example
+    app = await play(off, "2 / math enter l l : divide enter")
+    weights = app.session.history.now.plan.data.stages[1].weights or {}
+    assert abs(sum(weights.values()) - 1) < 1e-9
+    assert weights["web"] == pytest.approx(0.6 / 1.1)
+
+
+async def test_sixty_sources_scroll_and_edit(play, example) -> None:
+    head = example.split("[[data.sources]]")[0]
+    tail = "[batch]" + example.split("[batch]")[1]
+    many = "".join(f'[[data.sources]]\nname = "s{i}"\nunique_tokens = "1T"\nweight = {1 / 60!r}\n' for i in range(60))
+    app = await play(head + many + tail, "2 / s59 enter enter 2T enter", size=(80, 24))
+    assert app.session.history.now.plan.data.sources[59].unique_tokens == 2e12
+    assert any("s59" in line for line in app.seen)

@@ -1,0 +1,99 @@
+"""`sources PLAN MANIFEST...`: what manifests count, beside what the plan says; `--write` puts the counts into the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure
+from trainplan.files.save import ChangedOnDisk, SaveError, save
+from trainplan.interop.manifests import Counts, ManifestError, counts_of, vocabulary_error
+from trainplan.interop.sourced import Beside, beside, written
+from trainplan.plan.read import Opened, plan_of_text
+from trainplan.plan.tree import SpliceError
+from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, write_json
+
+
+def run(options: Options) -> int:
+    """Print both, source by source; nothing is written where a manifest cannot be used or does not fit the vocabulary."""
+    plan = opened(options.plan, options.set)
+    counts = _counts(options.manifests)
+    _refuse_vocabulary(plan, counts)
+    found = beside(plan.plan, counts)
+    notes = _write(options, plan, found) if options.write else []
+    if options.json:
+        write_json({"format": 1, "sources": [_as_json(one) for one in found], "written": bool(options.write)})
+        return 0
+    _print(plan, found)
+    for note in notes:
+        say(note)
+    return 0
+
+
+def _counts(manifests: list[str]) -> tuple[Counts, ...]:
+    found: list[Counts] = []
+    for manifest in manifests:
+        try:
+            found.extend(counts_of(Path(manifest)))
+        except ManifestError as error:
+            raise Refused(str(error)) from None
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Refused(f"{twice} is in {names.count(twice)} manifests. A source has one")
+    return tuple(found)
+
+
+def _refuse_vocabulary(plan: Opened, counts: tuple[Counts, ...]) -> None:
+    size = Situation(plan.plan)["model.vocab_size"]
+    vocabulary = int(size) if isinstance(size, Figure) else None
+    errors = [error for one in counts if (error := vocabulary_error(one, vocabulary))]
+    if errors:
+        raise Refused(". ".join(errors) + ". 4 bytes are right")
+
+
+def _write(options: Options, plan: Opened, found: tuple[Beside, ...]) -> list[str]:
+    if options.set:
+        raise Refused(
+            "--set is for one call, --write for the file. Set the fields first: trainplan-tui set PLAN PATH=VALUE"
+        )
+    text = plan.source.text
+    try:
+        after = written(text, found)
+    except SpliceError as error:
+        raise Refused(f"{options.plan}: {error}") from None
+    if after == text:
+        return ["nothing differs from the file"]
+    plan_of_text(after, options.plan)
+    try:
+        saved = save(Path(options.plan), after, expected_sha256=plan.source.sha256, had_bom=plan.source.had_bom)
+    except (SaveError, ChangedOnDisk) as error:
+        raise Refused(str(error)) from None
+    return [f"saved {Path(options.plan).name}", *saved.notes]
+
+
+def _print(plan: Opened, found: tuple[Beside, ...]) -> None:
+    say(f"{name_of(plan)}{'source':>{max(1, 26 - len(name_of(plan)))}}  {'field':<22}{'plan':>22}{'manifest':>22}")
+    for one in found:
+        for field in ("unique_tokens", "documents", "mean_document_tokens"):
+            counted, planned = one.counted[field], one.planned[field]
+            if counted is None and planned is None:
+                continue
+            mark = "*" if field in one.changes else " "
+            say(f"{mark} {one.counts.name[:24]:<24}  {field:<22}{_shown(planned):>22}{_shown(counted):>22}")
+        say(f"    from {one.counts.manifest}" + (f"; {one.counts.note}" if one.counts.note else ""))
+
+
+def _shown(value: float | str | None) -> str:
+    return (
+        "-" if value is None else value if isinstance(value, str) else f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
+    )
+
+
+def _as_json(one: Beside) -> dict[str, object]:
+    return {
+        "name": one.counts.name,
+        "plan": one.planned,
+        "manifest": {**one.counted, "bytes_per_token": one.counts.bytes_per_token, "note": one.counts.note},
+        "changes": sorted(one.changes),
+    }
