@@ -200,5 +200,11 @@ def field_label(path: str) -> str:
 
 
 def quantity_label(key: str) -> str:
-    """What a quantity is called; its last word where it has no label of its own."""
-    return QUANTITIES.get(key) or key.rsplit(".", 1)[-1].replace("_", " ")
+    """What a quantity is called; its last word where it has no label of its own. A source's figures begin with its name."""
+    known = QUANTITIES.get(key)
+    if known is not None:
+        return known
+    parts = key.split(".")
+    last = parts[-1].replace("_", " ")
+    named = parts[1] in ("sources", "tasks") and len(parts) == 4 if len(parts) > 1 else False
+    return f"{parts[2]} {last}" if named else last

@@ -15,7 +15,8 @@ PLAN = ROOT / "plans" / "llama-3.1-8b.toml"
 def imported(code: str) -> set[str]:
     """Top names of the modules that are loaded after running some code."""
     paths = [str(ROOT / "core"), str(ROOT / "tui")]
-    script = f"import sys; sys.path[:0] = {paths!r}\n{code}\nsys.stderr.write(' '.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
+    told = "sys.stderr.write(' '.join(sorted({m.split('.')[0] for m in sys.modules})))"
+    script = f"import sys; sys.path[:0] = {paths!r}\n{code}\n{told}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(done.stderr.split())
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = {"esc": "escape", "pgdn": "pagedown", "pgup": "pageup"}
 
 
-def lines_of(app) -> list[str]:  # noqa: ANN001
+def lines_of(app) -> list[str]:
     """The screen as text, one line a row."""
     return ["".join(span.text for span in line).rstrip() for line in app.grid.lines]
 
@@ -36,7 +36,7 @@ def play(tmp_path: Path) -> Callable[..., Awaitable]:
     A word of several letters that is no key is typed letter by letter.
     """
 
-    async def run(text: str, keys: str = "", size: tuple[int, int] = (80, 24), then: Callable | None = None):  # noqa: ANN202
+    async def run(text: str, keys: str = "", size: tuple[int, int] = (80, 24), then: Callable | None = None):
         from textual.events import Key, Paste
 
         from trainplan.plan.read import open_plan

@@ -103,8 +103,17 @@ def _schedule_in_order(estimate: Estimate) -> list[Finding]:
             rule = "0" if index == 0 else f"more than {whole(before)} tokens"
             message = f"entry {index + 1} of the batch schedule begins at {whole(begin)} tokens"
             found.append(Finding("D22", "error", "tokens", message, rule, (path,), 1e6))
+        elif estimate.plan.data.train_tokens is not None and begin >= estimate.plan.data.train_tokens:
+            found.append(_after_the_run(index, path, begin, estimate.plan.data.train_tokens))
         before = max(before, begin)
     return found
+
+
+def _after_the_run(index: int, path: str, begin: float, end: float) -> Finding:
+    message = (
+        f"entry {index + 1} of the batch schedule begins at {whole(begin)} tokens, and the run ends at {whole(end)}"
+    )
+    return Finding("D22", "error", "tokens", message, f"less than {whole(end)} tokens", (path,), 1e6)
 
 
 LAYOUT_CHECKS: Final = (mesh_divides, batch_divides, stretches_in_order)

@@ -13,8 +13,11 @@ YOUNG = "Young 1974: first order approximation to the optimum checkpoint interva
 
 @formula("s", source=KOKOLIS, verified=False)
 def time_between_failures(failures_per_node_day: float, nodes: float, fixed_failures_per_day: float) -> float:
-    """Mean time between failures that stop the job: nodes fail at one rate each, the rest of the site at a fixed one."""
-    return 86400.0 / (failures_per_node_day * nodes + fixed_failures_per_day)
+    """Mean time between failures that stop the job: nodes fail at one rate each, the rest of the site at a fixed one.
+
+    Less than one failure in a thousand years, none among them, counts as one: the time stays finite.
+    """
+    return 86400.0 / maximum(failures_per_node_day * nodes + fixed_failures_per_day, 1.0 / 365250.0)
 
 
 @formula("s", source=DEFINITION)

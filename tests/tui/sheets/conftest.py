@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -115,7 +115,7 @@ def drive() -> Drive:
     """Starts the app on a plan, or on the start screen without one."""
 
     @asynccontextmanager
-    async def start(path: Path | None = None, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Driven]:
+    async def start(path: Path | None = None, size: tuple[int, int] = (80, 24)) -> AsyncGenerator[Driven, None]:
         session = Session(open_plan(path), TODAY) if path is not None else None
         if session is not None:
             session.keep()

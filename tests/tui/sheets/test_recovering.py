@@ -114,3 +114,18 @@ async def test_the_offer_fits_every_window(plan: Path, drive: Drive, size: tuple
     async with drive(plan, size) as app:
         for answer in ("r  take the edits", "d  drop the edits", "l  later"):
             assert answer in app.screen
+
+
+async def test_after_save_as_the_journal_is_the_new_files(plan: Path, drive: Drive) -> None:
+    before = plan.read_text(encoding="utf-8")
+    async with drive(plan) as app:
+        await app.press(*EDIT)
+        app.app.do("file.save_as")
+        await app.press("enter", "enter", "15.5T", "enter")
+        assert app.session.path.name == "base-2.toml"
+        app.app.interrupted(signal.SIGHUP)
+    assert plan.read_text(encoding="utf-8") == before
+    async with drive(plan) as app:
+        assert not app.app.sheets, "what was saved under another name is not lost"
+    async with drive(Path("base-2.toml")) as app:
+        assert '"15.5T"' in app.screen

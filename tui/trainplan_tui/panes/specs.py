@@ -10,6 +10,7 @@ from trainplan.finding import Finding
 from trainplan.ledgers import COMPUTE, OVERVIEW, TOKENS
 from trainplan.plan.tables import Stage
 from trainplan.table import FieldRow, FigureRow, Row, RuleRow, Table
+from trainplan_tui.panes import sides
 from trainplan_tui.panes.rows import BodyRow, finding_row, ledger_row, note_row, rule_row
 from trainplan_tui.panes.tokens import contract_rows, source_rows, stage_rows, views
 from trainplan_tui.shown import Shown
@@ -29,6 +30,7 @@ class Pane:
     budgets: tuple[str, ...]
     rows: Rows
     table: Table
+    side: sides.Side
     views: Callable[[Shown], int] = lambda shown: 1
 
 
@@ -134,9 +136,9 @@ TOKEN_BUDGETS: Final = ("tokens",)
 COMPUTE_BUDGETS: Final = ("compute", "model", "reliability", "storage")
 
 PANES: Final = (
-    Pane(PaneName("1", "Overview", "Overview"), "Overview", (), _overview, OVERVIEW),
-    Pane(PaneName("2", "Tokens", "Tokens"), "Tokens", TOKEN_BUDGETS, _tokens, TOKENS, views),
-    Pane(PaneName("3", "Compute", "Compute"), "Compute", COMPUTE_BUDGETS, _compute, COMPUTE),
+    Pane(PaneName("1", "Overview", "Overview"), "Overview", (), _overview, OVERVIEW, sides.overview),
+    Pane(PaneName("2", "Tokens", "Tokens"), "Tokens", TOKEN_BUDGETS, _tokens, TOKENS, sides.tokens, views),
+    Pane(PaneName("3", "Compute", "Compute"), "Compute", COMPUTE_BUDGETS, _compute, COMPUTE, sides.compute),
 )
 
 

@@ -195,24 +195,32 @@ def _fitted(sentences: Sequence[str], width: int) -> list[str]:
 
 
 def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:
-    """The side right of the ledger: the row in full, then what the unsaved edits moved."""
+    """The side right of the ledger: the row in full, the pane's picture, then what the unsaved edits moved."""
     width = view.width - LEDGER - 2
-    row = rows[min(view.row, len(rows) - 1)] if rows else None
     places = range(2, parts.footer)
-    text: list[tuple[str, bool]] = []
-    if row is not None:
-        error = view.typing.error if view.typing else ()
-        inspected = list(error) or side(row, shown, width)
-        text += [(line, i == 0) for i, line in enumerate(inspected)]
-    moved = moves(shown, width, max(4, len(places) - len(text) - 4))
+    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs)]
+    moved = moves(shown, width, max(4, len(places) - len(found) - 4))
     if moved:
-        text += [("", False), (f"{view.glyphs.rule * 2} what it moved ", True), *((line, False) for line in moved)]
+        found += [(), rule("what it moved", width, "", view.glyphs)]
+        found += [_sentence(line, width, view.glyphs) for line in moved]
     for index, place in enumerate(places):
-        wall = (Span(view.glyphs.wall, "dim"),)
-        line = text[index] if index < len(text) else ("", False)
-        canvas = Canvas(width + 1, view.glyphs)
-        canvas.put(2, line[0], bold=line[1])
-        lines[place] = joined(_padded(lines[place], LEDGER, view.glyphs), wall, canvas.line())
+        line = found[index] if index < len(found) else ()
+        wall = (Span(view.glyphs.wall, "dim"), Span(" "))
+        lines[place] = joined(_padded(lines[place], LEDGER, view.glyphs), wall, line)
+
+
+def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) -> list[Line]:
+    if not rows:
+        return []
+    error = view.typing.error if view.typing else ()
+    text = list(error) or side(rows[min(view.row, len(rows) - 1)], shown, width)
+    return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
+
+
+def _sentence(text: str, width: int, glyphs: Glyphs, *, bold: bool = False) -> Line:
+    canvas = Canvas(width, glyphs)
+    canvas.put(1, text, bold=bold)
+    return canvas.line()
 
 
 def _padded(line: Line, width: int, glyphs: Glyphs) -> Line:

@@ -115,7 +115,7 @@ class NewPlanSheet:
     def _hint(self) -> str:
         value, why = suggestion(self.question, answers_of(self.typed))
         spelling = SPELLINGS.get(self.question.field, "")
-        return "   ".join(filter(None, (f"suggested {value}: {why}" if value else "", spelling)))
+        return f"suggested {value}: {why}" if value and not self.line.text else spelling
 
     def _matches(self, width: int) -> list[str]:
         found = self._matching()
@@ -191,7 +191,7 @@ class NewPlanSheet:
     def footer(self) -> Sequence[Entry]:
         """What works here."""
         back = [Entry("shift+tab", "back")] if self.at else []
-        offered = suggestion(self.question, answers_of(self.typed))[0]
+        offered = not self.line.text and suggestion(self.question, answers_of(self.typed))[0]
         word = "complete" if self.line.text and self.question.catalogue else "suggestion" if offered else ""
         tab = [Entry("tab", word)] if word else []
         return [Entry("enter", "next"), *tab, *back, Entry("esc", "leave, nothing written")]

@@ -79,6 +79,8 @@ class StartSheet(StartPage):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
+        if self.helping or self.errors:
+            return [Entry("any key", "back")]
         recover = [Entry("r", "recover")] if self.lost else []
         openable = [Entry("enter", "open")] if self.offers else []
         keys = [

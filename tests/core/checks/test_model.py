@@ -1,0 +1,70 @@
+"""The rules of [model]: heads that divide the width, and a word for each layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainplan.checks import findings
+from trainplan.figure import Blocked
+from trainplan.finding import Finding
+
+
+def all_of(found: Any, code: str) -> list[Finding]:
+    return [item for item in findings(found) if item.code == code]
+
+
+def test_heads_that_do_not_divide_the_width(varied: Any) -> None:
+    found = varied("model.num_attention_heads=5")
+    (finding,) = all_of(found, "model-heads")
+    assert finding.message == "hidden_size 64 does not divide into 5 heads, and head_dim is not given"
+    assert (finding.severity, finding.fix) == ("error", "hidden_size 60 or 65, or head_dim")
+    assert finding.paths[0] == "model.hidden_size"
+    value = found.figure("model.parameters")
+    assert isinstance(value, Blocked)
+    assert value.code == "model-heads"
+
+
+def test_each_fix_of_the_heads_is_one(varied: Any) -> None:
+    for fix in ("model.hidden_size=60", "model.hidden_size=65", "model.head_dim=16"):
+        assert not all_of(varied("model.num_attention_heads=5", fix), "model-heads")
+
+
+def test_more_heads_than_width_offers_only_more(varied: Any) -> None:
+    (finding,) = all_of(varied("model.num_attention_heads=100"), "model-heads")
+    assert finding.fix == "hidden_size 100, or head_dim"
+
+
+def test_latent_attention_has_head_sizes_of_its_own(varied: Any) -> None:
+    latent = (
+        "\n[model.mla]\nkv_lora_rank = 32\nqk_nope_head_dim = 16\nqk_rope_head_dim = 8\nv_head_dim = 16\n"
+    )
+    assert not all_of(varied("model.num_attention_heads=5", more=latent), "model-heads")
+
+
+def test_layer_types_of_another_length(varied: Any) -> None:
+    found = varied('model.layer_types=["full_attention"]')
+    (finding,) = all_of(found, "model-layer-types")
+    assert finding.message == "layer_types has 1 entry, and num_hidden_layers is 2"
+    assert (finding.severity, finding.fix) == ("error", "2 entries")
+    assert finding.paths == ("model.layer_types", "model.num_hidden_layers")
+    assert isinstance(found.figure("compute.flops_per_token_causal"), Blocked)
+    two = 'model.layer_types=["full_attention", "sliding_attention"]'
+    assert not all_of(varied(two, "model.sliding_window=256"), "model-layer-types")
+
+
+def test_mlp_layer_types_of_another_length(varied: Any) -> None:
+    experts = "\n[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 256\n"
+    words = 'model.mlp_layer_types=["dense", "sparse", "sparse"]'
+    (finding,) = all_of(varied(words, more=experts), "model-layer-types")
+    assert finding.message == "mlp_layer_types has 3 entries, and num_hidden_layers is 2"
+    assert not all_of(varied('model.mlp_layer_types=["dense", "sparse"]', more=experts), "model-layer-types")
+
+
+def test_list_of_a_preset_follows_the_plans_own_depth(varied: Any) -> None:
+    """A preset's list is cut or repeated; only the plan's own list can have another length."""
+    assert not all_of(varied("model.preset=gemma-3-1b", "model.num_hidden_layers=7"), "model-layer-types")
+
+
+def test_unknown_depth_is_missing_and_nothing_else(varied: Any) -> None:
+    found = varied('model.layer_types=["full_attention"]', left_out=("model.num_hidden_layers",))
+    assert not all_of(found, "model-layer-types")
