@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from trainplan import asjson, numbers
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Figure
 from trainplan.labels import quantity_label
-from trainplan.plan.plan import Plan
-from trainplan.plan.tables import Table
+from trainplan.plan.leaves import field_differences
 from trainplan.table import movement, written
-from trainplan.unit import Quantity
-
-NAMED = {"sources": "name", "stages": "name", "tasks": "task", "pilot": "rung", "readiness": "item"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,36 +54,6 @@ def differences(before: Estimate, after: Estimate) -> Difference:
         new_findings=tuple(f"{code}  {message}" for code, message in sorted(new - old)),
         gone_findings=tuple(f"{code}  {message}" for code, message in sorted(old - new)),
     )
-
-
-def field_differences(before: Plan, after: Plan) -> Iterator[tuple[str, str, str]]:
-    """Paths of fields that differ, with what each file says; `-` where it says nothing."""
-    old, new = dict(leaves(before, "")), dict(leaves(after, ""))
-    for path in dict.fromkeys((*old, *new)):
-        if old.get(path) != new.get(path):
-            yield path, old.get(path, "-"), new.get(path, "-")
-
-
-def leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Every field that a plan file gives, as (path, text); entries of lists go by their name."""
-    if isinstance(value, Table):
-        for name in sorted(value.model_fields_set, key=list(type(value).model_fields).index):
-            yield from leaves(getattr(value, name), f"{path}.{name}" if path else name)
-    elif isinstance(value, dict):
-        for key, item in cast("dict[str, Any]", value).items():
-            yield from leaves(item, f"{path}.{key}")
-    elif isinstance(value, tuple):
-        for index, item in enumerate(cast("tuple[Any, ...]", value)):
-            name = getattr(item, NAMED.get(path.rsplit(".", 1)[-1], ""), None)
-            yield from leaves(item, f"{path}.{name if name is not None else index}")
-    elif value is not None:
-        yield path, _text(value)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Quantity):
-        return value.text or f"{float(value):,.12g}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _move(key: str, before: Estimate, after: Estimate) -> Move | None:

@@ -80,14 +80,23 @@ def exp(a: Any) -> Any:
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """The base raised to the exponent. Columns go element by element, so that they equal scalars to the last bit."""
+    """The base raised to the exponent, infinite past the largest number. Columns go element by element, to the last bit."""
     if not _column(base, exponent):
-        return float(base) ** float(exponent)
+        return _power(float(base), float(exponent))
     import numpy as np
 
     bases, exponents = np.broadcast_arrays(base, exponent)
     pairs = zip(bases.ravel().tolist(), exponents.ravel().tolist(), strict=True)
-    return np.array([float(b) ** float(e) for b, e in pairs]).reshape(bases.shape)
+    return np.array([_power(float(b), float(e)) for b, e in pairs]).reshape(bases.shape)
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
+    except ValueError:  # zero to a negative power, or a root of a negative number
+        return math.inf if base == 0.0 else math.nan
 
 
 def log2(a: Any) -> Any:

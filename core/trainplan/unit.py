@@ -19,7 +19,7 @@ RATE: Final = {f"{k}/s": v for k, v in SIZE.items()} | {
 FLOP_RATE: Final = {k: v for k, v in DECIMAL.items() if k != "B"} | {
     f"{k}FLOP/s": v for k, v in DECIMAL.items() if k != "B"
 }
-TIME: Final = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+TIME: Final = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 COUNT: Final = DECIMAL | BINARY
 
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?")
@@ -97,7 +97,7 @@ def _term(term: str, kind: Dimension, text: str) -> float:
     number, suffix = float(found[0].replace("_", "")), term[found.end() :].strip()
     if suffix not in kind.suffixes or (kind.summed and not suffix and text.strip() != term):
         raise UnitError(f"{_not(kind)}. {_wanted(kind)}", _nearest(text, kind))
-    return number * kind.suffixes[suffix] if not kind.summed or suffix else number
+    return number * kind.suffixes[suffix]
 
 
 def _not(kind: Dimension) -> str:
@@ -132,14 +132,11 @@ def _nearest(text: str, kind: Dimension) -> str:
     if kind.unit == "share" and suffix == "%":
         return f"{float(number) / 100:g}"
     suffix = _WORDS.get(suffix.lower(), suffix)
+    tries = (suffix, suffix + "B", suffix + "B/s", suffix.replace("ps", "/s"), suffix.removesuffix("tokens").strip())
     for known in kind.suffixes:
-        tries = (
-            suffix,
-            suffix + "B",
-            suffix + "B/s",
-            suffix.replace("ps", "/s"),
-            suffix.removesuffix("tokens").strip(),
-        )
+        if known in tries:
+            return number + known
+    for known in kind.suffixes:
         if any(known.lower() == one.lower() for one in tries):
             return number + known
     return ""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from trainplan.files.recovery import Journal, Session, drop, lost_sessions, process_mark, recovery_folder, state_folder
+from trainplan.files.folders import recovery_folder, state_folder
+from trainplan.files.recovery import Journal, Session, drop, lost_sessions, process_mark
 
 MOST_RECENT = 9
 """Plans that the start screen can offer by a digit."""

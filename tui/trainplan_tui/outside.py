@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainplan.files.recovery import state_folder
+from trainplan.files.folders import state_folder
 
 if TYPE_CHECKING:
     from trainplan_tui.widgets.dispatch import KeyedApp

@@ -5,17 +5,19 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trainplan.checks import findings
-from trainplan.compare import field_differences
 from trainplan.estimation import Estimate, estimate
-from trainplan.files.recovery import Journal
-from trainplan.files.save import Saved, save
-from trainplan.plan.edit import Edited, UnknownPath, edited, literal_for, without
-from trainplan.plan.entries import is_weight, rebalanced, with_fields
-from trainplan.plan.read import Opened, Unusable, plan_of_text
+from trainplan.plan.leaves import field_differences
+from trainplan.plan.read import Opened, plan_of_text
 from trainplan_tui.history import History, Step
 from trainplan_tui.shown import Shown
+
+if TYPE_CHECKING:
+    from trainplan.files.recovery import Journal
+    from trainplan.files.save import Saved
+    from trainplan.plan.edit import Edited
 
 
 class Session:
@@ -55,6 +57,9 @@ class Session:
 
         A weight keeps its stage's sum at 1 unless `keep_sum` is false: the largest other weight takes the difference.
         """
+        from trainplan.plan.edit import edited, literal_for, without
+        from trainplan.plan.entries import is_weight, rebalanced, with_fields
+
         now = self.history.now
         other = rebalanced(now.plan, path, typed) if keep_sum and is_weight(path) else None
         if other is not None:
@@ -90,6 +95,8 @@ class Session:
 
     def take_text(self, text: str, what: str) -> int:
         """Make a whole text the present step, as an editor hands it back. Raises Unusable."""
+        from trainplan.plan.edit import Edited
+
         return self.commit(Edited(text, plan_of_text(text, self.path.name)), what)
 
     def undo(self) -> str:
@@ -149,6 +156,8 @@ class Session:
         """Write the text. Raises SaveError, or ChangedOnDisk where the file is not the one that was read."""
         target = self.path if path is None else path
         expected = self.sha256 if path is None or path == self.path else None
+        from trainplan.files.save import save
+
         saved = save(target, self.history.now.text, expected_sha256=expected, had_bom=self.had_bom)
         moved, self.path, self.sha256 = target != self.path, target, saved.sha256
         self.saved_text, self.saved = self.history.now.text, self.shown.estimate
@@ -185,5 +194,3 @@ def differs(before: object, after: object) -> bool:
         return True
     return getattr(before, "code", None) != getattr(after, "code", None) if hasattr(after, "code") else before != after
 
-
-__all__ = ["Session", "UnknownPath", "Unusable", "differs"]

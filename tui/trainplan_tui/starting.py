@@ -8,8 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from trainplan.files.recovery import recovery_folder, state_folder
-from trainplan.plan.edit import set_all
+from trainplan.files.folders import recovery_folder, state_folder
 from trainplan.plan.read import Opened, Unusable
 from trainplan_tui.app import PlanApp
 from trainplan_tui.keyfile import key_file, keymap
@@ -26,6 +25,8 @@ def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: 
     session = Session(plan, today) if plan is not None else None
     try:
         if session is not None and assignments:
+            from trainplan.plan.edit import set_all
+
             session.commit(
                 set_all(session.saved_text, session.history.now.plan, assignments, str(session.path)), "--set"
             )

@@ -55,21 +55,6 @@ class Lost:
     before: Edits = field(default_factory=dict[FieldPath, str | None])
 
 
-def state_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for this program's state: $XDG_STATE_HOME/trainplan-tui, or ~/.local/state/trainplan-tui.
-
-    A relative XDG_STATE_HOME is ignored, as the XDG base directory specification asks.
-    """
-    given = environment.get("XDG_STATE_HOME", "")
-    home = Path(environment.get("HOME") or os.path.expanduser("~"))
-    return (Path(given) if os.path.isabs(given) else home / ".local" / "state") / "trainplan-tui"
-
-
-def recovery_folder(environment: Mapping[str, str]) -> Path:
-    """The folder of journals."""
-    return state_folder(environment) / "recover"
-
-
 def process_mark(pid: int) -> str:
     """The start of process `pid` in ticks since boot, as Linux says it; "" when there is none or it is not known."""
     try:

@@ -46,7 +46,7 @@ def weighted_part(rate: float, part: float) -> float:
 
 @formula("1", source=DEFINITION)
 def weighted_mean(weighted: float, rates: float) -> float:
-    """Mean over documents."""
+    """Mean over documents of a part of each: the weighted sum over the rates."""
     return weighted / rates
 
 

@@ -58,7 +58,7 @@ _SHORT: Final = ("value", "low", "high", "source", "date", "start", "budget", "s
 
 _WANTED: Final = {
     "string_type": "Text in quotes",
-    "bool_type": "true or false",
+    "bool_type": "Only true or false",
     "date_type": "A date such as 2026-12-07",
     "date_from_datetime_inexact": "A date such as 2026-12-07",
     "datetime_type": "A time with an offset such as 2026-12-07T10:00:00Z",

@@ -67,8 +67,8 @@ def _nearest(number: float, low: float | None, high: float | None, above: float 
     if whole and abs(number) < INT64 and (low is None or round(number) >= low) and (high is None or number <= high):
         return f"{round(number)}"
     if low is not None and number < low:
-        return f"{low:g}"
-    return f"{high:g}" if high is not None and number > high and abs(number) != float("inf") and above is None else ""
+        return _plain(low)
+    return _plain(high) if high is not None and number > high and abs(number) != float("inf") and above is None else ""
 
 
 def _wanted(dimension: str, low: float | None, high: float | None, above: float | None, whole: bool) -> str:
@@ -91,7 +91,13 @@ def _bounds(low: float | None, high: float | None, above: float | None) -> str:
     least = f" above {above:g}" if above is not None else f" from {low:g}" if low is not None else ""
     if high is None:
         return least
-    return f"{least}{', at most' if above is not None else ' to'} {high:,.12g}" if least else f", at most {high:,.12g}"
+    most = f"{high:,.12g}".replace("e+", "e")
+    return f"{least}{', at most' if above is not None else ' to'} {most}" if least else f", at most {most}"
+
+
+def _plain(bound: float) -> str:
+    """A bound as TOML reads it back: 1000000000, 1e17."""
+    return f"{bound:.12g}".replace("e+", "e")
 
 
 class Read:

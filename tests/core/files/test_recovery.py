@@ -10,18 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from trainplan.files.recovery import (
-    Edits,
-    Journal,
-    Lost,
-    Session,
-    drop,
-    find,
-    lost_sessions,
-    process_mark,
-    recovery_folder,
-    state_folder,
-)
+from trainplan.files.folders import recovery_folder, state_folder
+from trainplan.files.recovery import Edits, Journal, Lost, Session, drop, find, lost_sessions, process_mark
 
 HASH = "3f9c" + "0" * 60
 EDITS: Edits = {("data", "train_tokens"): '"15.6T"', ("data", "sources", 0, "weight"): None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from trainplan.cardtext import sentence
-from trainplan.compare import differences
 from trainplan.estimation import Value
 from trainplan.explain import put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
@@ -131,6 +130,8 @@ def moves(shown: Shown, width: int, most: int) -> list[str]:
     """What an unsaved edit moved, the largest share first."""
     if not shown.edits:
         return []
+    from trainplan.compare import differences
+
     found = differences(shown.saved, shown.estimate)
     lines = [f"{path:<30.30} {before:>18.18} to {after}"[:width] for path, before, after in found.fields[:4]]
     for move in found.moves[: max(0, most - len(lines))]:

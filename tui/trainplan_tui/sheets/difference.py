@@ -100,7 +100,7 @@ class DifferenceSheet(Listing):
             self.host.do("file.compare")
 
     def _take_back(self, path: str) -> None:
-        from trainplan.compare import leaves
+        from trainplan.plan.leaves import leaves
 
         saved = dict(leaves(self.other.plan if self.other else self.host.session.saved.plan, ""))
         self.host.apply(path, saved.get(path, ""))

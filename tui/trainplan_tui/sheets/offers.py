@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from trainplan.estimation import estimate
-from trainplan.files.recovery import Lost, lost_sessions, recovery_folder
+from trainplan.files.folders import recovery_folder
+from trainplan.files.recovery import Lost, lost_sessions
 from trainplan.plan.read import Unusable, open_plan
 from trainplan_tui.keeping import MOST_RECENT, Recent, host_name, recent
 from trainplan_tui.sheets.beginning import examples

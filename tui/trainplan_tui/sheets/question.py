@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from trainplan.compare import field_differences
+from trainplan.plan.leaves import field_differences
 from trainplan_tui.sheets.listing import text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line

@@ -10,7 +10,8 @@ import os
 from collections.abc import Sequence
 
 from trainplan.estimation import estimate
-from trainplan.files.recovery import Lost, drop, lost_sessions, recovery_folder
+from trainplan.files.folders import recovery_folder
+from trainplan.files.recovery import Lost, drop, lost_sessions
 from trainplan.plan.differences import with_differences
 from trainplan.plan.literals import path_text
 from trainplan.plan.merge import Contested, recovered

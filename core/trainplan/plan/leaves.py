@@ -1,0 +1,42 @@
+"""The fields that a plan file gives, one by one, and in which of them two plans differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from trainplan.plan.plan import Plan
+from trainplan.plan.tables import Table
+from trainplan.unit import Quantity
+
+NAMED = {"sources": "name", "stages": "name", "tasks": "task", "pilot": "rung", "readiness": "item"}
+
+
+def field_differences(before: Plan, after: Plan) -> Iterator[tuple[str, str, str]]:
+    """Paths of fields that differ, with what each file says; `-` where it says nothing."""
+    old, new = dict(leaves(before, "")), dict(leaves(after, ""))
+    for path in dict.fromkeys((*old, *new)):
+        if old.get(path) != new.get(path):
+            yield path, old.get(path, "-"), new.get(path, "-")
+
+
+def leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every field that a plan file gives, as (path, text); entries of lists go by their name."""
+    if isinstance(value, Table):
+        for name in sorted(value.model_fields_set, key=list(type(value).model_fields).index):
+            yield from leaves(getattr(value, name), f"{path}.{name}" if path else name)
+    elif isinstance(value, dict):
+        for key, item in cast("dict[str, Any]", value).items():
+            yield from leaves(item, f"{path}.{key}")
+    elif isinstance(value, tuple):
+        for index, item in enumerate(cast("tuple[Any, ...]", value)):
+            name = getattr(item, NAMED.get(path.rsplit(".", 1)[-1], ""), None)
+            yield from leaves(item, f"{path}.{name if name is not None else index}")
+    elif value is not None:
+        yield path, _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Quantity):
+        return value.text or f"{float(value):,.12g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

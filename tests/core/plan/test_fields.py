@@ -1,0 +1,143 @@
+"""Quantities as people write them, in every dimension, and what each kind of field refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainplan.plan.read import Unusable, plan_of_text
+from trainplan.unit import Quantity, UnitError, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "value"),
+    [
+        ("15.6T", "tokens", 15.6e12),
+        ("8_192", "tokens", 8192),
+        ("2.4e12", "tokens", 2.4e12),
+        ("4Mi", "tokens", 4 * 2**20),
+        ("8Ki", "1", 8192),
+        ("1.5k", "1", 1500),
+        ("2B", "1", 2e9),
+        ("1.8M", "money", 1.8e6),
+        ("80GiB", "bytes", 80 * 2**30),
+        ("1.5TB", "bytes", 1.5e12),
+        ("60 TB", "bytes", 60e12),
+        ("512kB", "bytes", 512e3),
+        ("2PiB", "bytes", 2 * 2**50),
+        ("400Gb/s", "bytes/s", 50e9),
+        ("50GB/s", "bytes/s", 50e9),
+        ("1GiB/s", "bytes/s", 2**30),
+        ("989T", "FLOP/s", 989e12),
+        ("1.979PFLOP/s", "FLOP/s", 1.979e15),
+        ("3d 4h", "s", 3 * 86400 + 4 * 3600),
+        ("11min 23s", "s", 683),
+        ("2w", "s", 14 * 86400),
+        ("250ms", "s", 0.25),
+        ("1.5h", "s", 5400),
+        ("90", "s", 90),
+        ("0.40", "share", 0.4),
+    ],
+)
+def test_units_of_every_dimension(text: str, dimension: str, value: float) -> None:
+    assert parse(text, dimension) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "nearest"),
+    [
+        ("15.6t", "tokens", "15.6T"),
+        ("15.6 trillion", "tokens", "15.6T"),
+        ("15,600,000", "tokens", "15600000"),
+        ("1m", "1", "1M"),
+        ("80G", "bytes", "80GB"),
+        ("80gib", "bytes", "80GiB"),
+        ("400Gbps", "bytes/s", "400Gb/s"),
+        ("40%", "share", "0.4"),
+        ("7H", "s", "7h"),
+        ("3m", "s", ""),
+        ("abc", "tokens", ""),
+    ],
+)
+def test_what_is_no_quantity_names_the_nearest(text: str, dimension: str, nearest: str) -> None:
+    with pytest.raises(UnitError) as caught:
+        parse(text, dimension)
+    assert caught.value.nearest == nearest
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension"),
+    [
+        ("", "tokens"), ("   ", "s"), ("T", "tokens"), ("1__0", "1"), ("10_", "1"), ("1.2.3", "1"), ("3d 4", "s"),
+        ("3d4x", "s"), ("4h 3d 2", "s"), ("0x10", "1"), ("1e", "1"), ("--3", "1"), ("3 4", "tokens"), ("nan", "1"),
+        ("inf", "s"), ("50GB", "bytes/s"), ("50GB/s", "bytes"), ("5s", "tokens"), ("1T", "s"),
+    ],
+)  # fmt: skip
+def test_what_is_no_quantity_is_refused(text: str, dimension: str) -> None:
+    with pytest.raises(UnitError):
+        parse(text, dimension)
+
+
+def test_case_counts() -> None:
+    assert parse("1M", "1") == 1e6
+    with pytest.raises(UnitError):
+        parse("1K", "1")
+
+
+def test_spelling_is_kept() -> None:
+    plan = plan_of_text('format = 1\n[data]\ntrain_tokens = "15.6T"\nsequence_length = 8_192\n', "plan.toml")
+    tokens, length = plan.data.train_tokens, plan.data.sequence_length
+    assert isinstance(tokens, Quantity)
+    assert isinstance(length, Quantity)
+    assert (float(tokens), tokens.text) == (15.6e12, "15.6T")
+    assert (float(length), length.text) == (8192, "")
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "inside", "outside"),
+    [
+        ("data", "train_tokens", ["1", "1e17", '"100P"'], ["0", "1.0000001e17", "0.5", '"101P"']),
+        ("data", "sequence_length", ["1", "1e9"], ["0", "1_000_000_001", "2.5"]),
+        ("batch", "micro_batch_sequences", ["1"], ["0", "-1"]),
+        ("cluster", "nodes", ["1", "1_000_000_000"], ["0", "1.5"]),
+        ("cluster", "price_per_accelerator_hour", ["0", "2.50", '"1M"'], ["-0.01", "1e16"]),
+        ("cluster", "pue", ["1", "1.2"], ["0.99"]),
+        ("cluster", "peak_flops", ['"989T"', "1e15"], ["0", "-1"]),
+        ("cluster", "memory_per_accelerator", ['"80GiB"'], ["0"]),
+        ("cluster", "scale_out_bandwidth", ['"400Gb/s"'], ["0"]),
+        ("utilization", "value", ["0.0001", "1"], ["0", "1.0001", "-0.4"]),
+        ("memory", "fragmentation", ["0", "1"], ["-0.01", "1.01"]),
+        ("memory", "runtime_overhead", ["0", '"2.5GiB"'], ["-1"]),
+        ("storage", "processed_copies", ["0", "3"], ["-1", "0.5"]),
+        ("storage", "checkpoint_floor", ["0", '"5s"'], ["-1", '"-5s"']),
+        ("storage", "restore_drill_days", ["0.5", "30"], ["0"]),
+        ("reliability", "failures_per_node_day", ["0", "0.0065"], ["-0.1"]),
+        ("reliability", "job_time_limit", ['"2d"'], ["0"]),
+        ("training", "moe_imbalance", ["1"], ["0.9"]),
+        ("training", "dropout", ["0", "1"], ["1.1"]),
+    ],
+)
+def test_bounds(table: str, field: str, inside: list[str], outside: list[str]) -> None:
+    for literal in inside:
+        assert plan_of_text(f"format = 1\n[{table}]\n{field} = {literal}\n", "plan.toml")
+    for literal in outside:
+        with pytest.raises(Unusable):
+            plan_of_text(f"format = 1\n[{table}]\n{field} = {literal}\n", "plan.toml")
+
+
+def test_interval_is_auto_or_a_time() -> None:
+    def interval(literal: str) -> Any:
+        return plan_of_text(f"format = 1\n[reliability]\ncheckpoint_interval = {literal}\n", "p").reliability.checkpoint_interval
+
+    assert interval('"auto"') == "auto"
+    assert interval('"2h 30min"') == 9000
+    for literal in ('"Auto"', "0", "true", '"-1h"'):
+        with pytest.raises(Unusable):
+            interval(literal)
+
+
+@pytest.mark.parametrize("literal", ["true", "false", "[]", "{}", "2026-12-07", "10:00:00", "[1, 2]", "{ a = 1 }"])
+def test_what_is_no_number_is_no_quantity(literal: str) -> None:
+    with pytest.raises(Unusable):
+        plan_of_text(f"format = 1\n[cluster]\nnodes = {literal}\n", "plan.toml")
