@@ -150,7 +150,7 @@ def _field_cells(row: FieldRow, now: Estimate, saved: Estimate | None) -> Cells:
         moved,
         kind,
         True,
-        _choices(row.path),
+        choices_of(row.path),
         raw_text(row.path, now),
     )
 
@@ -221,7 +221,8 @@ class _Prefixed(Scale):
         return f"{delta:+,.0f}" if delta else ""
 
 
-def _choices(path: str) -> tuple[str, ...]:
+def choices_of(path: str) -> tuple[str, ...]:
+    """The words that a field may be: its own, or the names of its catalogue; empty where it is no choice."""
     return names(_CATALOGUES[path]) if path in _CATALOGUES else words_of(path)
 
 

@@ -191,3 +191,37 @@ async def test_every_size_draws_rows_of_its_width(play, example, size: tuple[int
     assert len(app.grid.lines) == size[1]
     assert all(sum(len(span.text) for span in line) <= size[0] for line in app.grid.lines)
     assert any("train tokens" in line for line in app.seen)
+
+
+async def test_the_tree_explains_down_to_fields_and_edits_them_in_place(play, example) -> None:
+    app = await play(example, "/ accelerator-hours enter x")
+    assert any("compute.accelerator_hours = wall x world / 3600" in line for line in app.seen)
+    nodes = next(i for i, line in enumerate(app.seen) if "[nodes" in line)
+    first = next(i for i, line in enumerate(app.seen) if line.startswith(">"))
+    down = " ".join(["j"] * (nodes - first))
+    app = await play(example, f"/ accelerator-hours enter x {down} enter backspace backspace backspace 256 enter")
+    assert app.session.history.now.plan.cluster.nodes == 256
+    assert any("[nodes  256]" in line for line in app.seen)
+
+
+async def test_a_field_explains_what_it_moves(play, example) -> None:
+    app = await play(example, "x")
+    assert any("train tokens moves" in line for line in app.seen)
+    assert any("optimizer steps" in line for line in app.seen)
+
+
+async def test_the_difference_lists_what_moved_and_undoes_one_field(play, example) -> None:
+    app = await play(example, "enter 20T enter j + d")
+    assert any("data.train_tokens" in line and "20T" in line for line in app.seen)
+    app = await play(example, "enter 20T enter j + d u")
+    assert app.session.history.now.plan.data.train_tokens == 15.6e12
+    assert app.session.history.now.plan.cluster.nodes == 256
+
+
+async def test_every_key_in_the_footer_and_the_help_does_something(play, example) -> None:
+    """The footer and the help show only actions that the table of this version has."""
+    app = await play(example, "?")
+    known = app.actions()
+    for key in app.keymap.keys:
+        if any(f" {key.sentence[:30]}" in line for line in app.seen):
+            assert key.id in known, key.id

@@ -17,9 +17,10 @@ from trainplan_tui.keys import Keymap, key_name
 from trainplan_tui.panes.rows import BodyRow, Box
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.placing import Cursor
-from trainplan_tui.screens.drawing import View, body_rows, draw, draw_with_sheet, sheet_rows
+from trainplan_tui.screens.drawing import Picture, View, body_rows, draw, draw_with_sheet, sheet_rows
 from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.session import Session
+from trainplan_tui.shown import Shown
 from trainplan_tui.sheets.choice import ChoiceSheet
 from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.text.colours import Palette
@@ -124,16 +125,25 @@ class PlanApp(KeyedApp):
         shown, rows = self.session.shown, self.rows()
         view = self.view(rows)
         if self.sheets:
-            sheet = self.sheets[-1]
-            lines = sheet.lines(width, sheet_rows(height, sheet.wanted(width), sheet.page))
-            picture = draw_with_sheet(shown, view, rows, lines, sheet.page)
-            row, column = sheet.cursor()
-            top = 2 if sheet.page else height - 1 - len(lines)
-            picture = replace(picture, cursor=(top + row, column))
+            picture = self._with_sheets(shown, view, rows)
         else:
             picture = draw(shown, view, rows)
             self.cursor.tops[self.cursor.pane] = picture.first
         self.grid.show(picture.lines, picture.cursor, width)
+
+    def _with_sheets(self, shown: Shown, view: View, rows: Sequence[BodyRow]) -> Picture:
+        """The top sheet over the page below it, if there is one, else over the pane."""
+        width, height = self.window
+        sheet = self.sheets[-1]
+        page = next((one for one in reversed(self.sheets[:-1]) if one.page), None)
+        lines = list(sheet.lines(width, sheet_rows(height, sheet.wanted(width), sheet.page)))
+        top = 2 if sheet.page else height - 1 - len(lines)
+        if page is not None and not sheet.page:
+            under = list(page.lines(width, sheet_rows(height, 0, True)))
+            lines = [*under[: top - 2], *lines]
+        picture = draw_with_sheet(shown, view, rows, lines, sheet.page or page is not None)
+        row, column = sheet.cursor()
+        return replace(picture, cursor=(top + row, column))
 
     def view(self, rows: Sequence[BodyRow]) -> View:
         """Where everything is, for the picture."""

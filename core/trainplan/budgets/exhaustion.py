@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import TokenBudget
+from trainplan.budgets.tokens import Stretch, TokenBudget
 from trainplan.budgets.weights import Phase
 from trainplan.figure import Blocked, Choice, Figure, blocked, given, total
 from trainplan.formulas import mixture as f
@@ -126,8 +126,15 @@ def _named(mixture: MixtureBudget, place: int | None, at: Figure) -> Choice | Bl
 
 def _place(tokens: TokenBudget, at: Figure) -> int:
     """The stretch of the run in which a number of train tokens lies."""
-    ends = [one.begin + one.tokens for one in tokens.stretches]
+    ends = [_end(one) for one in tokens.stretches]
     return next((i for i, end in enumerate(ends) if at <= end), len(ends) - 1)
+
+
+def _end(stretch: Stretch) -> float:
+    """Train tokens at which a stretch ends; without end where that is blocked."""
+    known = isinstance(stretch.begin, Figure) and isinstance(stretch.tokens, Figure)
+    return stretch.begin + stretch.tokens if known else float("inf")
+
 
 
 def _stretches_known(tokens: TokenBudget) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import counted, has_table, pattern
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, blocked, choose, given, require, total
+from trainplan.figure import Blocked, Figure, Quantity, blocked, choose, given, require, total
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
 from trainplan.plan.tables import Source
@@ -76,7 +76,8 @@ def attention_layers(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     """How many layers attend in each way, prediction depths among them, by kind."""
     words = pattern(s, "layer_types")
     depths = {"prediction_depths": s["model.mtp.num_nextn_predict_layers"]} if has_table(s, "mtp") else {}
-    if words is None:
+    depth: Quantity = model.shape.layers
+    if words is None or isinstance(depth, Blocked):
         return {"full_attention": total(layers=model.shape.layers, **depths) if depths else model.shape.layers}
     if len(words) != model.shape.layers:
         return {"full_attention": require(model.shape.layers, False, "model-layer-types")}

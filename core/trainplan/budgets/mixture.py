@@ -25,7 +25,7 @@ NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition"
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceBudget:
     """One source: weights and shares stage by stage, the rest over the whole run. `epochs` are those that Megatron builds,
-    None under other samplers; `length` is blocked where the plan has no document lengths."""
+    `together` those of them that it shuffles together, None under other samplers; `length` is blocked where the plan has no document lengths."""
 
     name: str
     unique: Figure
@@ -39,6 +39,7 @@ class SourceBudget:
     seen: Figure
     effective: Figure
     epochs: Figure | None
+    together: Figure | None
     length: Figure
 
 
@@ -144,7 +145,7 @@ def _row(
     )
     drawn = parts[0] if one else _drawn(names, parts)
     share = shares[0] if one else f.drawn_share(drawn, tokens.train_tokens)
-    epochs, seen = _seen(unique, drawn, share, rule, stages[0], tokens)
+    epochs, together, seen = _seen(unique, drawn, share, rule, stages[0], tokens)
     return SourceBudget(
         name=name,
         unique=unique,
@@ -158,6 +159,7 @@ def _row(
         seen=seen,
         effective=f.effective_tokens(unique, drawn, REPETITION),
         epochs=epochs,
+        together=together,
         length=length,
     )
 
@@ -170,15 +172,16 @@ def _drawn(names: tuple[str, ...], parts: Figures) -> Figure:
 
 def _seen(
     unique: Figure, drawn: Figure, share: Figure, rule: Contract | None, first: Phase, tokens: TokenBudget
-) -> tuple[Figure | None, Figure]:
-    """Epochs built, where the sampler builds epochs, and the unique tokens seen by its rule."""
+) -> tuple[Figure | None, Figure | None, Figure]:
+    """Epochs built and epochs shuffled together, where the sampler has them, and the unique tokens seen by its rule."""
     if rule is None or rule.seen == "once":
-        return None, f.seen_once(drawn, unique)
+        return None, None, f.seen_once(drawn, unique)
     if rule.seen == "replacement":
-        return None, f.seen_with_replacement(unique, drawn)
+        return None, None, f.seen_with_replacement(unique, drawn)
     samples = f.samples_built(tokens.train_tokens, first.length, share, rule.numbers["surplus"])
     built = f.epochs_built(samples, first.length, unique)
-    return built, f.seen_in_epochs(unique, drawn, built, samples, first.length, rule.numbers["kept_apart"])
+    together = f.epochs_together(built, samples, first.length, unique, rule.numbers["kept_apart"])
+    return built, together, f.seen_in_epochs(unique, drawn, together)
 
 
 def known(row: SourceBudget) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from trainplan.budgets.layer import head_size, heads, key_value_heads
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, given, require
+from trainplan.figure import Blocked, Figure, Quantity, given, require
 from trainplan.formulas import attention as at
 from trainplan.formulas import model as mo
 
@@ -102,6 +102,9 @@ def sparse_layers(s: Situation) -> tuple[bool, ...]:
 
 
 def _expert_layers(s: Situation, layers: Figure, sparse: tuple[bool, ...]) -> Figure:
+    depth: Quantity = layers
+    if isinstance(depth, Blocked):
+        return layers
     if s.value("model.mlp_layer_types") is None:
         return mo.expert_layers(layers, s["model.moe.first_k_dense_replace"], s["model.moe.moe_layer_freq"])
     figure = counted(s, "model.mlp_layer_types", "sparse", sum(sparse))

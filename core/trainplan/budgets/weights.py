@@ -173,6 +173,8 @@ def _by_document(s: Situation, weights: Figures) -> Figures:
 def _by_block(s: Situation, rule: Contract, weights: Figures) -> Figures:
     block = s["data.mixture_block"] if s.written("data.mixture_block") else rule.numbers["block"]
     counts = [f.block_count(one, block) for one in weights]
+    if not counts:
+        return ()
     largest = max(range(len(counts)), key=lambda i: (counts[i], -i))
     others = {name: one for i, (name, one) in enumerate(_named(s, tuple(counts)).items()) if i != largest}
     if others:

@@ -27,7 +27,7 @@ def at_least(value: float, digits: int = 4) -> float:
 
 
 def _unit(value: float, digits: int) -> float:
-    return 10.0 ** (math.floor(math.log10(value)) - digits + 1) if value > 0 else 1.0
+    return 10.0 ** max(math.floor(math.log10(value)) - digits + 1, -300) if value > 0 else 1.0
 
 
 def passes(value: float) -> str:

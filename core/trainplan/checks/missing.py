@@ -1,4 +1,4 @@
-"""What the plan does not say and something needs."""
+"""What the plan does not say and something needs, and what its numbers leave without a finite value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked
 from trainplan.finding import Finding
-from trainplan.labels import field_label
+from trainplan.labels import field_label, quantity_label
 
 OPTIONAL: Final = (
     "schedule.start",
@@ -75,3 +75,33 @@ def _budget(path: str) -> str:
     table = path.split(".", maxsplit=1)[0]
     homes = {"data": "tokens", "batch": "tokens", "cluster": "compute", "utilization": "compute", "schedule": "compute"}
     return homes.get(table, table if table in ("model", "storage", "reliability", "evaluation") else "compute")
+
+
+DECIDES: Final = {
+    "model": "model.hidden_size",
+    "tokens": "data.train_tokens",
+    "compute": "utilization.value",
+    "parallelism": "cluster.nodes",
+    "storage": "storage.write_bandwidth",
+    "reliability": "reliability.failures_per_node_day",
+}
+"""The field to look at first where a budget's formula gives no finite value."""
+
+
+def undefined_figures(estimate: Estimate) -> list[Finding]:
+    """undefined:FORMULA: the numbers of the plan drive a formula past what can be written, or to a division by zero."""
+    blocked: dict[str, list[str]] = {}
+    for key, value in estimate.quantities.items():
+        if isinstance(value, Blocked) and value.code.startswith("undefined:"):
+            blocked.setdefault(value.code, []).append(key)
+    return [_undefined(code, keys) for code, keys in blocked.items()]
+
+
+def _undefined(code: str, keys: list[str]) -> Finding:
+    budget = keys[0].split(".", maxsplit=1)[0]
+    more = f"; {len(keys)} figures wait for it" if len(keys) > 1 else ""
+    message = f"{quantity_label(keys[0])} has no finite value with these numbers{more}"
+    return Finding(code, "error", budget, message, "numbers of a size that a run has", (DECIDES[budget],), len(keys))
+
+
+MISSING_CHECKS: Final = (missing_fields, undefined_figures)

@@ -104,19 +104,20 @@ def epochs_built(samples: float, length: float, unique: float) -> float:
     return maximum(1.0, ceil((samples * length + 1.0) / unique))
 
 
-@formula(
-    "tokens", source=MEGATRON + ": separate_final_epoch; one of E shuffled epochs is missed with (1 - x)^E up to x"
-)
-def seen_in_epochs(
-    unique: float, drawn: float, epochs: float, samples: float, length: float, kept_apart: float
-) -> float:
-    """Unique tokens seen where whole epochs are shuffled together, at the progress drawn / (unique x together).
-
-    The last epoch stays apart where less than `kept_apart` of it is needed; then all others are over before it begins.
-    """
+@formula("1", source=MEGATRON + ": separate_final_epoch")
+def epochs_together(epochs: float, samples: float, length: float, unique: float, kept_apart: float) -> float:
+    """Epochs that are shuffled together: all built, or all but a last one of which less than `kept_apart` is needed."""
     last = samples - floor(((epochs - 1.0) * unique - 1.0) / length)
-    apart = where((epochs > 1.0) * (last < floor(kept_apart * floor((unique - 1.0) / length))), 1.0, 0.0)
-    together = epochs - apart
+    few = last < floor(kept_apart * floor((unique - 1.0) / length))
+    return epochs - where((epochs > 1.0) & few, 1.0, 0.0)
+
+
+@formula("tokens", source="of E epochs in random order a document is missed with probability (1 - x)^E up to progress x")
+def seen_in_epochs(unique: float, drawn: float, together: float) -> float:
+    """Unique tokens seen where so many epochs are shuffled together, at the progress drawn / (unique x together).
+
+    An epoch that stays apart comes when all others are over, and so when everything was seen.
+    """
     return unique * (1.0 - power(1.0 - minimum(drawn / (unique * together), 1.0), together))
 
 

@@ -77,7 +77,7 @@ def _findings(found: list[BodyRow], width: int, glyphs: Glyphs) -> list[BodyRow]
 def _overview(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
     found = [finding_row(item, width, glyphs, home_of(item)) for item in shown.findings]
     title = shown.plan.description or ""
-    head = [note_row(f"{shown.name}: {title}" if title else shown.name, width, glyphs)] if height > 24 else []
+    head = [note_row(f"{shown.name}: {title}" if title else shown.name, width, glyphs)]
     return [*head, *ledger(OVERVIEW, shown, width, height - len(head), glyphs, found)]
 
 

@@ -20,7 +20,7 @@ def strip_parts(shown: Shown) -> StripParts:
     warnings = sum(item.severity == "warning" for item in shown.findings)
     wall, before = shown.estimate.money.wall_time, shown.saved.money.wall_time
     return StripParts(
-        name=shown.name,
+        name=shown.file.removesuffix(".toml"),
         unsaved=shown.unsaved,
         edits=f"{shown.edits} edit{'' if shown.edits == 1 else 's'}" if shown.edits else "",
         date=finish(shown.estimate),

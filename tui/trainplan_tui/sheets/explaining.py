@@ -188,9 +188,28 @@ class ExplainSheet(Listing):
             return
         here = self._here()
         if here is not None and here.node.is_field:
-            self.host.start_edit(here.node.key)
+            self._edit(here.node)
         elif here is not None and here.node.children:
             self.folded ^= {here.place}
+
+    def _edit(self, node: Node) -> None:
+        """Edit a field here; the tree stays, and moves with it."""
+        from trainplan.table import choices_of, raw_text
+        from trainplan_tui.panes.rows import Box
+        from trainplan_tui.sheets.asking import LineSheet
+        from trainplan_tui.sheets.choice import ChoiceSheet
+
+        path, words = node.key, choices_of(node.key)
+        value = f"{float(node.value):.15g}" if isinstance(node.value, Figure) else ""
+        text = raw_text(path, self.host.session.shown.estimate) or value
+        if words:
+            self.host.open_sheet(ChoiceSheet(self.host, Box(path, 0, 0, text, words)))
+            return
+        ask = LineSheet(self.host, "editing", path, sentence_of(path), lambda typed: self._apply(path, typed), text)
+        self.host.open_sheet(ask)
+
+    def _apply(self, path: str, typed: str) -> None:
+        self.host.apply(path, typed)
 
     def as_text(self) -> str:
         """The tree as text."""
