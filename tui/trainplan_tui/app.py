@@ -20,9 +20,9 @@ from trainplan_tui.placing import Cursor
 from trainplan_tui.screens.drawing import Picture, View, body_rows, draw, draw_with_sheet, sheet_rows
 from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.session import Session
-from trainplan_tui.shown import Shown
 from trainplan_tui.sheets.choice import ChoiceSheet
 from trainplan_tui.sheets.sheet import Sheet
+from trainplan_tui.shown import Shown
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Line

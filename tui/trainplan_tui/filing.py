@@ -83,8 +83,8 @@ def edit_text(host: Host, line: int = 1) -> None:
     try:
         moved = session.take_text(text, "the file in the editor")
     except Unusable as error:
-        more = f" and {len(error.errors) - 1} more" if len(error.errors) > 1 else ""
-        host.message = f"not taken: {error.errors[0]}{more}; the plan is as before"
+        first, others = error.errors[0], len(error.errors) - 1
+        host.message = f"not taken: {first}{f' and {others} more' if others else ''}; the plan is as before"
         return
     host.message = f"taken from the editor: {moved} numbers moved"
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import Stretch, TokenBudget
+from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Phase
-from trainplan.figure import Blocked, Choice, Figure, blocked, given, total
+from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, given, total
 from trainplan.formulas import mixture as f
 
 ONE_PASS = given("one pass", 1.0, "1", "definition", kind="measured")
@@ -74,7 +74,8 @@ def first_reach(mixture: MixtureBudget, limit: Callable[[SourceBudget], Figure])
     """The source that first reaches its limit of passes, and the train tokens at which it does."""
     if not mixture.rows:
         return None, blocked("missing:data.sources", "tokens")
-    stopped = next((row.passes for row in mixture.rows if not known(row)), None)
+    parts = (*(row.passes for row in mixture.rows), *(phase.begin for phase in mixture.phases))
+    stopped = next((part for part in parts if isinstance(part, Blocked)), None)
     if isinstance(stopped, Blocked):
         return None, blocked(stopped.code, "tokens")
     found = [(*reach, i) for i, row in enumerate(mixture.rows) if (reach := _reach(row, limit(row), mixture.phases))]
@@ -126,15 +127,8 @@ def _named(mixture: MixtureBudget, place: int | None, at: Figure) -> Choice | Bl
 
 def _place(tokens: TokenBudget, at: Figure) -> int:
     """The stretch of the run in which a number of train tokens lies."""
-    ends = [_end(one) for one in tokens.stretches]
+    ends = [one.begin + one.tokens for one in tokens.stretches]
     return next((i for i, end in enumerate(ends) if at <= end), len(ends) - 1)
-
-
-def _end(stretch: Stretch) -> float:
-    """Train tokens at which a stretch ends; without end where that is blocked."""
-    known = isinstance(stretch.begin, Figure) and isinstance(stretch.tokens, Figure)
-    return stretch.begin + stretch.tokens if known else float("inf")
-
 
 
 def _stretches_known(tokens: TokenBudget) -> bool:
@@ -158,7 +152,8 @@ def _step(tokens: TokenBudget, at: Figure) -> Figure:
 
 def _time(tokens: TokenBudget, at: Figure, times: tuple[Figure, ...], slowdown: Figure) -> Figure:
     if not isinstance(at, Figure) or not _stretches_known(tokens):
-        return blocked(at.code if isinstance(at, Blocked) else "D22", "s")
+        stop: Quantity = at if isinstance(at, Blocked) else tokens.steps
+        return blocked(stop.code if isinstance(stop, Blocked) else "none", "s")
     place = _place(tokens, at)
     one = tokens.stretches[place]
     return f.time_at(_before(times[:place]), at, one.begin, one.tokens, times[place], slowdown)

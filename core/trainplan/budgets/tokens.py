@@ -157,7 +157,7 @@ def _stretch(
     _ = s["data.sequence_length"], s["batch.global_batch_sequences"]  # read once, so that stretches share the figures
     inside = s.replaced(columns) if columns else s
     step = f.batch_tokens(inside["batch.global_batch_sequences"], inside["data.sequence_length"])
-    tokens = f.stretch_tokens(until, begin) if isinstance(begin, Figure) and begin > 0 else until
+    tokens = until if isinstance(begin, Figure) and begin <= 0 else f.stretch_tokens(until, begin)
     return Stretch(
         name,
         begin,

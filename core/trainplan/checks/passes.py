@@ -19,6 +19,9 @@ from trainplan.unit import whole
 LITTLE_LEFT: Final = 16.0
 """Passes from which repeats teach next to nothing (Muennighoff et al. 2023, read second-hand)."""
 
+MOST_TOKENS: Final = 1e17
+"""The most tokens that a plan can say; a fix above it is none."""
+
 
 def above_limit(estimate: Estimate) -> list[Finding]:
     """D1: a source is drawn more often than its limit; D2: more than 16 times, without a limit of its own that allows it."""
@@ -32,7 +35,7 @@ def _above(estimate: Estimate, row: SourceBudget) -> Finding:
     if many and allowed:
         message = f"{row.name} is drawn {passes(row.passes)} times, as its limit allows; past 16 little is left"
         return Finding("D2", "warning", "tokens", message, "", (_limit_path(estimate, row),), 60)
-    why = "past 16 little is left" if many else f"limit {passes(row.limit)}: past it repeats teach less"
+    why = "past 16 little is left" if many else f"limit {row.limit:g}: past it repeats teach less"
     message = f"{row.name} is drawn {passes(row.passes)} times; {why}"
     path, fixes = _nearest(estimate, row)
     return Finding(code, severity, "tokens", message, ", or ".join(fixes), path, 60 + float(row.passes))
@@ -49,7 +52,8 @@ def _nearest(estimate: Estimate, row: SourceBudget) -> tuple[tuple[str, ...], li
     phase = estimate.mixture.phases[stage]
     path = _weight_path(estimate, row, phase)
     fixes = _weight_fix(row, phase, stage) if path.endswith(("weight", f"weights.{row.name}")) else []
-    fixes.append(f"{tokens(at_least(row.drawn / row.limit, 3))} unique tokens of {row.name}")
+    if row.drawn / row.limit < MOST_TOKENS:
+        fixes.append(f"{tokens(at_least(row.drawn / row.limit, 3))} unique tokens of {row.name}")
     reach = _reach_of(row, estimate)
     if reach > 0:
         fixes.append(f"{tokens(at_most(reach))} train tokens")
@@ -91,6 +95,8 @@ def _reach_of(row: SourceBudget, estimate: Estimate) -> float:
     """Train tokens at which this source reaches its limit."""
     left = row.unique * row.limit
     for phase, part, one in zip(estimate.mixture.phases, row.stage_drawn, row.shares, strict=True):
+        if not isinstance(phase.begin, Figure):
+            return 0.0
         if one > 0 and part >= left:
             return phase.begin + left / one
         left -= part

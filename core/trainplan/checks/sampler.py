@@ -55,15 +55,14 @@ def _repeated(estimate: Estimate, sampler: str) -> list[str]:
 
 def shuffled_epochs(estimate: Estimate) -> list[Finding]:
     """D7: Megatron shuffles the epochs of a source together, so repeats come before its first pass ends."""
-    rows = [row for row in estimate.mixture.rows if isinstance(row.epochs, Figure) and row.epochs > 1]
-    rows.sort(key=lambda row: -row.epochs)  # pyright: ignore[reportOptionalOperand]
-    if not rows:
+    mixed = [(row.name, row.together) for row in estimate.mixture.rows if isinstance(row.together, Figure)]
+    mixed = sorted(((name, count) for name, count in mixed if count > 1), key=lambda one: -one[1])
+    if not mixed:
         return []
-    built = listed([f"{whole(row.epochs or 0)} epochs of {row.name}" for row in rows])
-    message = f"Megatron builds {built} and shuffles them together: repeats come before the first pass ends"
-    return [
-        Finding("D7", "info", "tokens", message, "", ("data.sampler", f"data.sources.{rows[0].name}.unique_tokens"))
-    ]
+    many = listed([f"{whole(count)} epochs of {name}" for name, count in mixed])
+    message = f"Megatron shuffles {many} together: repeats come before the first pass ends"
+    paths = ("data.sampler", f"data.sources.{mixed[0][0]}.unique_tokens")
+    return [Finding("D7", "info", "tokens", message, "", paths)]
 
 
 def rebuilt_index(estimate: Estimate) -> list[Finding]:

@@ -156,7 +156,9 @@ def test_d6_is_levanter_over_more_than_one_pass() -> None:
 def test_d7_is_megatron_with_more_than_one_epoch() -> None:
     finding = one("D7", "megatron-blended")
     assert (finding.severity, finding.paths[0]) == ("info", "data.sampler")
-    assert "3 epochs of math, 2 epochs of code" in finding.message
+    assert "shuffles 2 epochs of math together" in finding.message
+    alone = [{"name": "a", "unique_tokens": "15.6T"}]
+    assert found("D7", "megatron-blended", sources=alone) == []  # two epochs, and the second stays apart
     assert found("D7", "megatron-blended", train_tokens="1T") == []
     assert found("D7", "nanoset") == []
 

@@ -34,17 +34,22 @@ def test_effective_tokens_stay_below_their_limit() -> None:
     [(2, 0.25, "0.438"), (2, 0.5, "0.750"), (2, 0.75, "0.938"), (4, 0.25, "0.684"), (4, 0.5, "0.938"), (4, 0.75, "0.996")],
 )
 def test_joint_shuffle_to_the_printed_digits(epochs: float, progress: float, share: str) -> None:
-    """Golden vectors of section 13. Samples are enough for the last epoch not to stay apart."""
-    unique = 1e9
-    samples = unique * epochs / 1000
-    seen = f.seen_in_epochs(unique, progress * epochs * unique, epochs, samples, 1000.0, 0.8)
-    assert f"{seen / unique:.3f}" == share
+    """Golden vectors of the domain notes, section 13."""
+    assert f"{f.seen_in_epochs(1e9, progress * epochs * 1e9, epochs) / 1e9:.3f}" == share
 
 
-def test_last_epoch_stays_apart_when_little_of_it_is_needed() -> None:
-    """1.5 passes of a two-epoch build: the first epoch is whole before the second begins, so everything was seen."""
-    assert f.seen_in_epochs(1e6, 1.5e6, 2.0, 1508.0, 1000.0, 0.8) == 1e6
-    assert f.seen_in_epochs(1e6, 1.9e6, 2.0, 1910.0, 1000.0, 0.8) == pytest.approx(1e6 * (1 - 0.05**2))
+@pytest.mark.parametrize(
+    ("samples", "together"), [(1508.0, 1.0), (1797.0, 1.0), (1799.0, 2.0), (1910.0, 2.0), (2000.0, 2.0)]
+)
+def test_last_epoch_stays_apart_when_little_of_it_is_needed(samples: float, together: float) -> None:
+    """Epochs of 1,000,000 tokens, samples of 1,000: apart below int(0.8 x 999) = 799 samples after the first 999."""
+    assert f.epochs_together(2.0, samples, 1000.0, 1e6, 0.8) == together
+
+
+def test_everything_was_seen_when_the_last_epoch_begins() -> None:
+    """1.5 passes with one epoch apart; 1.9 passes of two together."""
+    assert f.seen_in_epochs(1e6, 1.5e6, 1.0) == 1e6
+    assert f.seen_in_epochs(1e6, 1.9e6, 2.0) == pytest.approx(1e6 * (1 - 0.05**2))
 
 
 def test_with_replacement_a_pass_shows_63_percent() -> None:

@@ -1,0 +1,255 @@
+"""What one layer keeps for backward, by kernel set, attention and recompute; facts of the model are plain `if`s.
+
+The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, where the measured kernel sets are cited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from trainplan.budgets.layer import norms_per_block
+from trainplan.budgets.memory_recipe import element_bytes, word
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import has_table
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure, choose, given, total
+from trainplan.formulas import attention as at
+from trainplan.formulas import memory_layers as f
+
+ORACLE: Final = "tests/golden/saved_bytes.toml"
+OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
+"""Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Bytes of a token: on the residual stream, inside attention and MLP, and of that the score matrices or statistics."""
+
+    residual: Figure
+    attention: Figure
+    core: Figure
+    mlp: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """One kind of layer for one microbatch: what stays, what recompute adds, and what the MLP has of that (bytes)."""
+
+    stored: Figure
+    again: Figure
+    mlp: Figure
+    width: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Tokens of a microbatch on one rank, and the ranks that divide the residual stream and the interior."""
+
+    tokens: Figure
+    residual: Figure
+    tensor: Figure
+
+
+def split(s: Situation) -> Split:
+    """How context, tensor and sequence parallelism divide one microbatch."""
+    flag = given(
+        "sequence parallel",
+        float(s.plan.parallelism.sequence_parallel),
+        "1",
+        "parallelism.sequence_parallel",
+        kind=s.origin("parallelism.sequence_parallel")[0],
+    )
+    tensor = s["parallelism.tensor"]
+    tokens = f.local_tokens(s["batch.micro_batch_sequences"], s["data.sequence_length"], s["parallelism.context"])
+    return Split(tokens, f.residual_ranks(tensor, flag), tensor)
+
+
+def layer_kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:
+    """What a dense layer, or one with experts, keeps of one microbatch."""
+    piece, width = _piece(s, model, sparse=sparse), mlp_width(s, sparse=sparse)
+    inner = total(attention=piece.attention, core=piece.core, mlp=piece.mlp)
+    whole = f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
+    mlp = f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.mlp, cut.tensor)
+    stored = choose(
+        s.plan.parallelism.recompute,
+        none=lambda: whole,
+        selective=lambda: _selective(s, model, piece, cut, width),
+        full=lambda: f.layer_kept(cut.tokens, _input(s), cut.residual, _trait("nothing", 0.0), cut.tensor),
+    )
+    again = choose(
+        s.plan.parallelism.recompute,
+        none=lambda: _trait("nothing is computed again", 0.0),
+        selective=lambda: _core_again(s, piece, cut, whole),
+        full=lambda: whole,
+    )
+    return Kept(stored, again, mlp, width)
+
+
+def _input(s: Situation) -> Figure:
+    return f.checkpointed_kept(element_bytes(s), s["model.hidden_size"])
+
+
+def _core_again(s: Situation, piece: Piece, cut: Split, whole: Figure) -> Figure:
+    if s.plan.training.framework in OP_LEVEL:
+        return whole
+    return f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.core, cut.tensor)
+
+
+def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, width: Figure) -> Figure:
+    if s.plan.training.framework not in OP_LEVEL:
+        inner = total(attention=piece.attention, mlp=piece.mlp)
+        return f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
+    element, query, key_value = element_bytes(s), *attention_widths(s, model)
+    residual = f.alternate_residual_kept(element, s["model.hidden_size"])
+    inner = f.alternate_kept(element, query, key_value, width)
+    return f.layer_kept(cut.tokens, residual, cut.residual, inner, cut.tensor)
+
+
+def attention_widths(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
+    """Elements of the queries and of the keys of a token, all heads together."""
+    shape = model.shape
+    return at.heads_width(shape.heads, shape.query_size), at.heads_width(shape.key_value_heads, shape.value_size)
+
+
+def _piece(s: Situation, model: ModelBudget, *, sparse: bool) -> Piece:
+    attention, core = _attention(s, model)
+    return Piece(_residual(s, model), attention, core, _experts(s) if sparse else _dense(s))
+
+
+def norm_of(s: Situation, width: Figure) -> Figure:
+    """One norm of a token over `width` elements, by kernel set and kind of norm."""
+    element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
+    layernorm = s.word("model.norm") == "layernorm"
+    wide = _trait("bytes of a norm's kept input", 4.0 if eager and not layernorm else float(element))
+    inner = _trait("bytes of a normalised tensor", float(element) if eager and not layernorm else 0.0)
+    statistics = _trait("statistics of a norm", 2.0 * float(element) if layernorm else 4.0)
+    return f.norm_kept(width, wide, inner, element, statistics)
+
+
+def _residual(s: Situation, model: ModelBudget) -> Figure:
+    del model
+    dropout = bool(s["training.dropout"])
+    eager = word(s, "training.kernels") == "torch-eager"
+    sites = _trait("dropout sites", 2.0 if dropout else 0.0, "1")
+    mask = _trait("bytes of a dropout mask", float(element_bytes(s)) if eager else 1.0)
+    hidden = s["model.hidden_size"]
+    return f.residual_kept(norms_per_block(s), norm_of(s, hidden), sites, mask, hidden)
+
+
+def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
+    """Attention without its core, and the core: score matrices, or the log-sum-exp."""
+    parts = _latent(s, model) if model.shape.latent else _grouped(s, model)
+    if s.plan.training.attention == "eager":
+        return total(**parts), f.scores_kept(model.shape.heads, s["data.sequence_length"], score_bytes(s))
+    return total(**parts), f.log_sum_exp_kept(model.shape.heads)
+
+
+def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
+    element, kernels = element_bytes(s), word(s, "training.kernels")
+    query, key_value = attention_widths(s, model)
+    if s.plan.training.attention == "eager" and kernels == "torch-eager":
+        parts = {"products": f.expanded_attention_kept(element, query)}
+    else:
+        parts = {"products": f.attention_kept(element, query, key_value)}
+    if kernels == "megatron-te" and s.word("model.position_embedding") == "rope":
+        parts["rotated"] = f.rotary_kept(element, query, key_value)
+    if s.flag("model.qk_norm"):
+        parts |= _query_norms(s, model, query, key_value)
+    return parts
+
+
+def _query_norms(s: Situation, model: ModelBudget, query: Figure, key_value: Figure) -> dict[str, Figure]:
+    """Norms of q and k: their output is what the products keep."""
+    del model
+    element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
+    wide = _trait("bytes of a norm's kept input", 4.0 if eager else float(element))
+    inner = _trait("bytes of a normalised tensor", float(element) if eager else 0.0)
+    none = _trait("bytes of an output kept elsewhere", 0.0)
+    return {
+        "query_norm": f.norm_kept(query, wide, inner, none, none),
+        "key_norm": f.norm_kept(key_value, wide, inner, none, none),
+    }
+
+
+def _latent(s: Situation, model: ModelBudget) -> dict[str, Figure]:
+    element, kernels, shape = element_bytes(s), word(s, "training.kernels"), model.shape
+    rope = _trait("bytes of the rotary part's base", _rope_base(kernels, float(element)))
+    parts = {
+        "key_value_norm": norm_of(s, s["model.mla.kv_lora_rank"]),
+        "rotary_part": f.rotary_part_kept(s["model.mla.qk_rope_head_dim"], rope),
+    }
+    if s.value("model.mla.q_lora_rank") is not None:
+        parts["query_norm"] = norm_of(s, s["model.mla.q_lora_rank"])
+    parts["products"] = (
+        f.latent_kept(element, shape.heads, shape.query_size, s["model.mla.qk_nope_head_dim"], shape.value_size)
+        if kernels == "megatron-te"
+        else f.padded_latent_kept(element, shape.heads, shape.query_size, shape.value_size)
+    )
+    return parts
+
+
+def _rope_base(kernels: str, element: float) -> float:
+    if kernels == "torch-eager":
+        return 4.0 if element == 4.0 else 0.0
+    return element
+
+
+def score_bytes(s: Situation) -> Figure:
+    """Bytes kept of one score in eager attention, by kernel set and dropout."""
+    element, dropout = float(element_bytes(s)), bool(s["training.dropout"])
+    if word(s, "training.kernels") != "torch-eager":
+        return _trait("bytes of a score", element + (1.0 + element if dropout else 0.0), source="arXiv 2205.05198")
+    cast = element if element < 4.0 else 0.0
+    return _trait("bytes of a score", 4.0 + (2.0 * element if dropout else cast))
+
+
+def _copies(s: Situation) -> Figure:
+    gated, eager = s.flag("model.gated_mlp"), word(s, "training.kernels") == "torch-eager"
+    return _trait("tensors kept in an MLP", (4.0 if eager else 3.0) if gated else 2.0, "1")
+
+
+def _dense(s: Situation) -> Figure:
+    return f.mlp_kept(element_bytes(s), _copies(s), s["model.intermediate_size"])
+
+
+def _experts(s: Situation) -> Figure:
+    element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
+    parts = {
+        "router": f.router_kept(s["model.moe.num_experts"]),
+        "routed": f.routed_kept(
+            s["model.moe.num_experts_per_tok"],
+            s["training.moe_imbalance"],
+            element,
+            _trait("copies of a routed token", 3.0 if eager else 2.0, "1"),
+            s["model.hidden_size"],
+            _copies(s),
+            s["model.moe.moe_intermediate_size"],
+        ),
+    }
+    if s.value("model.moe.num_shared_experts"):
+        parts["shared"] = f.mlp_kept(element, _copies(s), shared_width(s))
+    return total(**parts)
+
+
+def shared_width(s: Situation) -> Figure:
+    """Width of all shared experts of a layer together."""
+    own = s.value("model.moe.shared_expert_intermediate_size") is not None
+    width = s["model.moe.shared_expert_intermediate_size" if own else "model.moe.moe_intermediate_size"]
+    return f.times(s["model.moe.num_shared_experts"], width)
+
+
+def mlp_width(s: Situation, *, sparse: bool) -> Figure:
+    """Elements of the MLP of a token: its width, or that of the routed and shared experts it goes through."""
+    if not sparse:
+        return s["model.intermediate_size"]
+    routed = f.routed_width(
+        s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"], s["model.moe.moe_intermediate_size"]
+    )
+    if not has_table(s, "moe") or not s.value("model.moe.num_shared_experts"):
+        return routed
+    return total(routed=routed, shared=shared_width(s))
+
+
+def _trait(name: str, value: float, unit: str = "bytes", source: str = ORACLE) -> Figure:
+    return given(name, value, unit, source)

@@ -1,0 +1,149 @@
+"""What a recipe keeps of one parameter on a rank, in full and sharded, as traits looked up, each with its source.
+
+The words are the plan's, or the framework's defaults. Nothing here knows the model or the layout's sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from trainplan.budgets.recipe import moment_bytes, moment_count
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure, given
+from trainplan.formulas import memory_states as f
+
+ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
+"""Frameworks whose weights are one fp32 copy that is cast for compute."""
+
+ELEMENT: Final = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0}
+_DIST: Final = "Megatron-LM docs dist_optimizer.md"
+_TITAN: Final = "torchtitan configs.py: fp32 shards, bf16 compute"
+_DEEP: Final = "DeepSpeed engine; checked on BLOOM prequel rows"
+
+SHARDED: Final = {
+    "none": (),
+    "zero-1": ("optimizer",),
+    "zero-2": ("optimizer", "gradients"),
+    "zero-3": ("optimizer", "gradients", "weights"),
+    "hsdp": ("optimizer", "gradients", "weights"),
+}
+"""Which states each kind of sharding divides over the shard ranks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """Bytes of one kind of state a parameter: on every rank, and over the shard ranks."""
+
+    whole: Figure
+    shared: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """The three states, the bytes of a compute element, and of a gradient as it is reduced."""
+
+    weights: State
+    gradients: State
+    optimizer: State
+    element: Figure
+    reduced: Figure
+    gathers: bool
+
+
+def word(s: Situation, path: str) -> str:
+    """A word of the plan, or its default by framework."""
+    return str(s.word(path))
+
+
+def element_bytes(s: Situation) -> Figure:
+    """Bytes of an element in compute: activations, gathered weights, gradients before reduction."""
+    precision = s.plan.training.precision
+    return _trait(s, "training.precision", "bytes of a compute element", 4.0 if precision == "fp32" else 2.0, _DIST)
+
+
+def recipe(s: Situation, microbatches: Figure) -> Recipe:
+    """States by framework, precision, optimizer and sharding."""
+    sharding = word(s, "parallelism.sharding")
+    cut = SHARDED[sharding]
+    single = s.plan.training.framework in ONE_COPY
+    gathers = "weights" in cut
+    return Recipe(
+        weights=_weights(s, gathers, single),
+        gradients=_gradients(s, "gradients" in cut, single, microbatches),
+        optimizer=_optimizer(s, "optimizer" in cut, single),
+        element=element_bytes(s),
+        reduced=reduced_bytes(s),
+        gathers=gathers and reshards(s),
+    )
+
+
+def reduced_bytes(s: Situation) -> Figure:
+    """Bytes of a gradient in the type in which it is reduced."""
+    dtype = word(s, "training.gradient_dtype")
+    return _trait(s, "training.gradient_dtype", "bytes of a reduced gradient", ELEMENT[dtype], dtype)
+
+
+def reshards(s: Situation) -> bool:
+    """Whether gathered weights are dropped after forward; torchtitan keeps them with pipeline unless told otherwise."""
+    if s.written("parallelism.reshard_after_forward"):
+        return s.plan.parallelism.reshard_after_forward
+    return not (s.plan.training.framework == "torchtitan" and s.plan.parallelism.pipeline > 1)
+
+
+def _weights(s: Situation, cut: bool, single: bool) -> State:
+    precision = s.plan.training.precision
+    kept = 4.0 if precision == "fp32" or (single and precision != "bf16-pure") else 2.0
+    copy = 0.0
+    if single and kept == 4.0 and precision != "fp32" and (_keeps_gathered(s) or (cut and not reshards(s))):
+        copy = 2.0
+    elif cut and not reshards(s):
+        copy = kept
+    return _state(s, "weight", kept, cut, _TITAN if single else _DIST, copy)
+
+
+def _keeps_gathered(s: Situation) -> bool:
+    return word(s, "parallelism.sharding") == "zero-2"
+
+
+def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> State:
+    dtype, precision = word(s, "training.gradient_dtype"), s.plan.training.precision
+    kept = 4.0 if single and precision != "bf16-pure" else 2.0 if single else ELEMENT[dtype]
+    if s.plan.training.framework == "deepspeed" and precision == "bf16-mixed" and dtype == "fp32":
+        kept = 2.0 if cut else 6.0  # a bf16 gradient and, unless it is sharded, a full fp32 one
+    state = _state(s, "gradient", kept, cut, _TITAN if single else _DEEP if kept == 6.0 else _DIST)
+    if not cut or word(s, "training.gradient_accumulation") != "full":
+        return state
+    nothing = given("bytes of a gradient, other way", 0.0, "bytes", "full gradients", kind="default")
+    full = reduced_bytes(s)
+    return State(
+        f.accumulated_bytes(microbatches, full, state.whole), f.accumulated_bytes(microbatches, nothing, state.shared)
+    )
+
+
+def _optimizer(s: Situation, cut: bool, single: bool) -> State:
+    precision = s.plan.training.precision
+    mixed = precision in ("bf16-mixed", "fp16-mixed", "fp8-mixed")
+    host = s.plan.training.optimizer_offload
+    master = 4.0 if mixed and not single and not host else 0.0
+    copied = not single and not host and precision == "fp16-mixed" and word(s, "training.gradient_dtype") == "fp16"
+    each = f.optimizer_bytes(
+        _trait(s, "training.precision", "bytes of a master copy", master, _DIST),
+        _trait(s, "training.optimizer_offload", "moments on the device", 0.0, "host memory", "1")
+        if host
+        else moment_count(s),
+        moment_bytes(s),
+        _trait(s, "training.precision", "bytes of an fp32 gradient in the step", 4.0 if copied else 0.0, _DIST),
+    )
+    nothing = given("bytes on every rank", 0.0, "bytes", "sharded", kind="default")
+    return State(nothing, each) if cut else State(each, nothing)
+
+
+def _state(s: Situation, name: str, kept: float, cut: bool, source: str, copy: float = 0.0) -> State:
+    whole = _trait(s, "training.precision", f"bytes of a {name} on every rank", copy if cut else kept + copy, source)
+    return State(whole, _trait(s, "training.precision", f"bytes of a {name}, sharded", kept if cut else 0.0, source))
+
+
+def _trait(s: Situation, path: str, name: str, value: float, source: str, unit: str = "bytes") -> Figure:
+    kind, verified = s.origin(path)
+    return given(name, value, unit, f"{path}; {source}", kind=kind, verified=verified)

@@ -1,0 +1,148 @@
+"""Pipeline ranks: which layers each holds, whether it has the embedding or the head, and how many microbatches wait on it.
+
+A search puts the rank as a column; one plan runs the same wiring once for each rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import has_table
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Blocked, Figure, choose, given
+from trainplan.formulas import memory_work as f
+
+V_SHAPED: Final = ("zb-v", "dualpipe")
+"""Schedules in which the first rank holds both ends of the model."""
+
+MOST_RANKS: Final = 1024
+"""Pipeline ranks up to which the ledger is kept; a deeper pipeline is a mistake."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """One pipeline rank. `first` and `last` are 1 where it holds the embedding or the head, else 0."""
+
+    dense_layers: Figure
+    expert_layers: Figure
+    first: Figure
+    last: Figure
+    in_flight: Figure
+
+
+def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
+    """Layers of each pipeline stage: the plan's ends, even, one fewer on both ends, or as even as whole layers allow."""
+    stages, parallel = int(s["parallelism.pipeline"]), s.plan.parallelism
+    first, last = parallel.first_stage_layers, parallel.last_stage_layers
+    if stages > 1 and (first is not None or last is not None):
+        return _with_ends(layers, stages, first, last)
+    if layers % stages and (layers + 2) % stages == 0 and (layers + 2) // stages > 1:
+        each = (layers + 2) // stages
+        return (each - 1, *(each,) * (stages - 2), each - 1)
+    return _even(layers, stages)
+
+
+def _even(layers: int, stages: int) -> tuple[int, ...]:
+    return tuple(layers * (rank + 1) // stages - layers * rank // stages for rank in range(stages))
+
+
+def _with_ends(layers: int, stages: int, first: int | None, last: int | None) -> tuple[int, ...]:
+    """The ends as the plan says, the rest even between the others."""
+    ends = (0 if first is None else int(first)) + (0 if last is None else int(last))
+    free = stages - (first is not None) - (last is not None)
+    middle = _even(max(layers - ends, 0), free) if free else ()
+    return (*(() if first is None else (int(first),)), *middle, *(() if last is None else (int(last),)))
+
+
+def chunk_layers(s: Situation, sparse: tuple[bool, ...]) -> list[tuple[int, int]]:
+    """Dense and expert layers of each pipeline rank, over all its chunks."""
+    counts = _by_chunk(s, len(sparse))
+    before = list(accumulate(sparse, initial=0))
+    pipeline = int(s["parallelism.pipeline"])
+    found = [(0, 0)] * pipeline
+    start = 0
+    for chunk, count in enumerate(counts):
+        rank, experts = _holder(s, chunk, pipeline), before[min(start + count, len(sparse))] - before[start]
+        found[rank] = (found[rank][0] + count - experts, found[rank][1] + experts)
+        start += count
+    return found
+
+
+def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
+    pipeline, schedule = int(s["parallelism.pipeline"]), s.plan.parallelism.schedule
+    virtual = int(s["parallelism.virtual_pipeline"])
+    if schedule == "zb-v" and pipeline > 1:
+        return _even(layers, 2 * pipeline)
+    if virtual > 1 and pipeline > 1:
+        return _even(layers, pipeline * virtual)
+    return layer_counts(s, layers)
+
+
+def _holder(s: Situation, chunk: int, pipeline: int) -> int:
+    if s.plan.parallelism.schedule == "zb-v" and chunk >= pipeline:
+        return 2 * pipeline - 1 - chunk
+    return chunk % pipeline
+
+
+def _mirrored(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """DualPipe: each rank holds its stage and the mirrored one."""
+    return [(a + c, b + d) for (a, b), (c, d) in zip(found, reversed(found), strict=True)]
+
+
+def stages(s: Situation, model: ModelBudget, microbatches: Figure) -> list[Stage]:
+    """Every pipeline rank of a plan, from 0."""
+    layers = chunk_layers(s, model.shape.sparse)
+    dual = s.plan.parallelism.schedule == "dualpipe" and len(layers) > 1
+    held = _mirrored(layers) if dual else layers
+    held[-1] = _with_prediction(s, model, held[-1])
+    return [_stage(s, rank, counts, len(held), microbatches) for rank, counts in enumerate(held)]
+
+
+def _with_prediction(s: Situation, model: ModelBudget, counts: tuple[int, int]) -> tuple[int, int]:
+    """Prediction depths add a block each, of the last layer's kind, on the last rank."""
+    if not has_table(s, "mtp"):
+        return counts
+    depth = int(s["model.mtp.num_nextn_predict_layers"])
+    return (counts[0], counts[1] + depth) if model.shape.sparse[-1] else (counts[0] + depth, counts[1])
+
+
+def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microbatches: Figure) -> Stage:
+    schedule = s.plan.parallelism.schedule
+    both = schedule == "dualpipe" and ranks > 1
+    first, last = rank == 0 or (both and rank == ranks - 1), rank == ranks - 1
+    if schedule in V_SHAPED and ranks > 1:
+        last = rank == 0 or (both and rank == ranks - 1)
+    return Stage(
+        _held(f"dense layers of rank {rank}", counts[0]),
+        _held(f"expert layers of rank {rank}", counts[1]),
+        _held(f"rank {rank} holds the embedding", float(first)),
+        _held(f"rank {rank} holds the head", float(last)),
+        in_flight(s, microbatches, _held("pipeline rank", rank), ranks),
+    )
+
+
+def _held(name: str, value: float) -> Figure:
+    return given(name, value, "1", "layers over the pipeline ranks", kind="default")
+
+
+def in_flight(s: Situation, microbatches: Figure, rank: Figure, ranks: int) -> Figure:
+    """Microbatches whose activations a rank holds at once, by schedule."""
+    if ranks == 1:
+        return given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
+    p, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
+    schedule = s.plan.parallelism.schedule
+    return choose(
+        "interleaved" if schedule == "1f1b" and not isinstance(virtual, Blocked) and virtual > 1 else schedule,
+        **{
+            "gpipe": lambda: microbatches,
+            "1f1b": lambda: f.one_forward_one_backward(microbatches, p, rank),
+            "zb_h1": lambda: f.one_forward_one_backward(microbatches, p, rank),
+            "zb_h2": lambda: f.twice_in_flight(microbatches, p, rank),
+            "zb_v": lambda: f.level_in_flight(microbatches, p),
+            "dualpipe": lambda: f.dual_in_flight(microbatches, p),
+            "interleaved": lambda: f.interleaved_in_flight(microbatches, p, virtual, rank),
+        },
+    )

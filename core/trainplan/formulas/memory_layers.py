@@ -1,0 +1,140 @@
+"""Bytes that one layer keeps for backward, a token at a time, by kernel set.
+
+Terms of the residual stream and terms inside attention and MLP are apart, because tensor ranks divide them differently.
+The kernel sets were measured on real tensors (tests/golden/saved_bytes.toml). Kernel scratch is not counted.
+"""
+
+from __future__ import annotations
+
+from trainplan.figure import formula
+
+ORACLE = "saved tensors measured with torch 2.13 on CPU, tests/golden/saved_bytes.toml"
+KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 4"
+
+
+@formula("bytes", source=ORACLE)
+def norm_kept(width: float, wide: float, normalised: float, output: float, statistics: float) -> float:
+    """One norm of a token: its input (or fp32 copy), the normalised tensor, its output, and statistics (bytes each)."""
+    return width * (wide + normalised + output) + statistics
+
+
+@formula("bytes", source=ORACLE)
+def residual_kept(norms: float, norm: float, sites: float, mask: float, hidden: float) -> float:
+    """What a token keeps on the residual stream of one layer: its norms, and a mask at each dropout site."""
+    return norms * norm + sites * mask * hidden
+
+
+@formula("bytes", source=ORACLE)
+def attention_kept(element: float, query: float, key_value: float) -> float:
+    """Products of attention of a token: q, k, v and the output."""
+    return element * (2.0 * query + 2.0 * key_value)
+
+
+@formula("bytes", source="Megatron-LM rows of SimuMax v1.2: v is a view that keeps the packed qkv alive")
+def rotary_kept(element: float, query: float, key_value: float) -> float:
+    """Rotated copies of q and k beside the packed projection."""
+    return element * (query + key_value)
+
+
+@formula("bytes", source=ORACLE)
+def expanded_attention_kept(element: float, query: float) -> float:
+    """Eager attention of a token in plain operators: q, k and v expanded to all heads, and the output."""
+    return element * 4.0 * query
+
+
+@formula("bytes", source=KORTHIKANTI + "; " + ORACLE)
+def scores_kept(heads: float, keys: float, score: float) -> float:
+    """Score matrices of a token in eager attention: heads x keys x bytes kept of one score."""
+    return heads * keys * score
+
+
+@formula("bytes", source=ORACLE)
+def log_sum_exp_kept(heads: float) -> float:
+    """The log-sum-exp of flash attention in fp32, one for each head; selective recompute does not keep it."""
+    return 4.0 * heads
+
+
+@formula("bytes", source=ORACLE)
+def padded_latent_kept(element: float, heads: float, query_size: float, value_size: float) -> float:
+    """Latent attention with v padded to the size of q and k: q, k, v, the padded output, and the slice of it."""
+    return element * heads * (4.0 * query_size + value_size)
+
+
+@formula("bytes", source="Megatron-LM multi_latent_attention.py, read second-hand; rows of SimuMax v1.2", verified=False)
+def latent_kept(element: float, heads: float, query_size: float, nope: float, value_size: float) -> float:
+    """Latent attention in Megatron: q before and after assembly, k assembled, k and v as projected, the output."""
+    return element * heads * (3.0 * query_size + nope + 2.0 * value_size)
+
+
+@formula("bytes", source=ORACLE)
+def rotary_part_kept(rope: float, element: float) -> float:
+    """The rotary part of the latent projection, where a view of it keeps its base."""
+    return rope * element
+
+
+@formula("bytes", source=ORACLE)
+def mlp_kept(element: float, copies: float, width: float) -> float:
+    """An MLP of a token: gate, up and product where gated and fused (3 copies), one more in plain operators, 2 without gate."""
+    return element * copies * width
+
+
+@formula("bytes", source="dispatched and returned copies of a token; mlc-ai/pith-train pull request 18 for the imbalance")
+def routed_kept(
+    chosen: float, imbalance: float, element: float, streams: float, hidden: float, copies: float, width: float
+) -> float:
+    """Routed experts of a token: k copies dispatched and returned, k MLPs, times the imbalance of the fullest rank."""
+    return chosen * imbalance * element * (streams * hidden + copies * width)
+
+
+@formula("bytes", source=ORACLE)
+def router_kept(experts: float) -> float:
+    """The router of a token: its probabilities in fp32."""
+    return 4.0 * experts
+
+
+@formula("bytes", source=ORACLE)
+def checkpointed_kept(element: float, hidden: float) -> float:
+    """Full recompute keeps the layer's input of a token."""
+    return element * hidden
+
+
+@formula("bytes", source="torchtitan op-level selective checkpoint: every second matmul output and the flash output")
+def alternate_kept(element: float, query: float, key_value: float, width: float) -> float:
+    """Interior of a layer under op-level selective recompute, of a token."""
+    return element * (2.0 * query + key_value + width)
+
+
+@formula("bytes", source="torchtitan op-level selective checkpoint: every second matmul output and the flash output")
+def alternate_residual_kept(element: float, hidden: float) -> float:
+    """Residual stream of a layer under op-level selective recompute: its input and one output, of a token."""
+    return element * 2.0 * hidden
+
+
+@formula("tokens", source="definition")
+def local_tokens(micro_batch: float, sequence_length: float, context: float) -> float:
+    """Tokens of one microbatch on one rank; context ranks divide the sequence."""
+    return micro_batch * sequence_length / context
+
+
+@formula("bytes", source=KORTHIKANTI)
+def layer_kept(tokens: float, residual: float, residual_ranks: float, interior: float, tensor: float) -> float:
+    """What one layer keeps of one microbatch: the residual stream over its ranks, the interior over the tensor ranks."""
+    return tokens * (residual / residual_ranks + interior / tensor)
+
+
+@formula("1", source=KORTHIKANTI)
+def residual_ranks(tensor: float, sequence_parallel: float) -> float:
+    """Ranks that divide the residual stream: the tensor ranks with sequence parallelism, else one."""
+    return 1.0 + sequence_parallel * (tensor - 1.0)
+
+
+@formula("1", source="definition")
+def times(count: float, width: float) -> float:
+    """Width of some equal parts together."""
+    return count * width
+
+
+@formula("1", source="definition; mlc-ai/pith-train pull request 18 for the imbalance")
+def routed_width(chosen: float, imbalance: float, width: float) -> float:
+    """Width of the experts that a token goes through, on the fullest rank."""
+    return chosen * imbalance * width

@@ -1,0 +1,37 @@
+"""Bubbles of pipeline schedules: idle time over ideal step time, with equal stages."""
+
+from __future__ import annotations
+
+from trainplan.figure import formula
+
+TABLE = "zero bubble pipeline parallelism, sail-sg table; read second-hand"
+
+
+@formula("1", source="Narayanan et al. 2021, arXiv 2104.04473")
+def fill_bubble(pipeline: float, microbatches: float) -> float:
+    """Bubble of GPipe and 1F1B: (p - 1) / m."""
+    return (pipeline - 1.0) / microbatches
+
+
+@formula("1", source="Narayanan et al. 2021, arXiv 2104.04473")
+def interleaved_bubble(pipeline: float, microbatches: float, virtual: float) -> float:
+    """Bubble of interleaved 1F1B: (p - 1) / (v m)."""
+    return (pipeline - 1.0) / (virtual * microbatches)
+
+
+@formula("1", source=TABLE, verified=False)
+def split_backward_bubble(pipeline: float, microbatches: float) -> float:
+    """Bubble of ZB-H1 where forward and both halves of backward take the same time: (p - 1) / (3 m)."""
+    return (pipeline - 1.0) / (3.0 * microbatches)
+
+
+@formula("1", source=TABLE, verified=False)
+def no_bubble(pipeline: float) -> float:
+    """Bubble of ZB-H2 and ZB-V: nothing, where nothing waits for the whole gradient."""
+    return 0.0 * pipeline
+
+
+@formula("1", source="DeepSeek DualPipe README, table; backward = 2 forward, an overlapped pair = their sum", verified=False)
+def dual_bubble(pipeline: float, microbatches: float) -> float:
+    """Bubble of DualPipe: (p/2 - 1)(T_FB + T_B - 3 T_W) / (m (T_F + T_B)), with T_B = 2, T_W = 1, T_FB = 3: 2/3 of (p/2 - 1) / m."""
+    return (pipeline / 2.0 - 1.0) * 2.0 / (3.0 * microbatches)

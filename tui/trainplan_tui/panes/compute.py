@@ -1,0 +1,60 @@
+"""Compute: utilization and its evidence, FLOPs by convention, time, cost, the deadline."""
+
+from __future__ import annotations
+
+from trainplan.figure import Figure
+from trainplan.ledgers import COMPUTE as LEDGER
+from trainplan_tui.panes.ledger import findings_of, ledger
+from trainplan_tui.panes.names import BUDGETS, COMPUTE
+from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
+from trainplan_tui.shown import Shown
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.bars import stacked_bar
+from trainplan_tui.widgets.frame import rule
+
+
+def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
+    """The ledger, with the evidence of utilization and the findings under what it decides."""
+    found = findings_of(shown, BUDGETS[COMPUTE], width, glyphs)
+    found_rows = ledger(LEDGER, shown, width, height, glyphs, [])
+    place = next((i for i, row in enumerate(found_rows) if row.kind == "rule" and i > 6), len(found_rows))
+    evidence = rule_row(_evidence(shown), width, glyphs)
+    return [
+        *found_rows[:place],
+        evidence,
+        *(found or [note_row("no finding on compute", width, glyphs)]),
+        *found_rows[place:],
+    ]
+
+
+def _evidence(shown: Shown) -> str:
+    claim = shown.plan.utilization
+    if claim.value is None:
+        return "no date: utilization has no evidence. enter gives it"
+    parts = [claim.evidence, claim.source or "no source", str(claim.date) if claim.date else "no date"]
+    return f"evidence: {', '.join(parts)}"
+
+
+def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+    """FLOP of a token by every convention, as bars, and which one the plan's utilization is told in."""
+    flops = shown.estimate.speed.flops
+    told = (
+        ("6n", flops.flops_per_token_6n),
+        ("causal", flops.flops_per_token_causal),
+        ("full", flops.flops_per_token_full),
+        ("hardware", flops.flops_per_token_hardware),
+        ("masked", flops.flops_per_token_masked),
+    )
+    known = [(name, float(value)) for name, value in told if isinstance(value, Figure)]
+    if not known:
+        return []
+    most, room = max(value for _, value in known), width - 34
+    lines = [rule("FLOP of one token, by convention", width, "", glyphs)]
+    for name, value in known:
+        canvas = Canvas(width, glyphs)
+        canvas.put(2, f"{'>' if name == shown.plan.utilization.convention else ' '} {name}", end=13)
+        canvas.spans(15, stacked_bar([(value, glyphs.solid)], most / room, room, (), glyphs))
+        canvas.right(width - 1, f"{value / 1e9:,.2f} GFLOP", bold=True)
+        lines.append(canvas.line())
+    return lines

@@ -1,0 +1,27 @@
+"""The panes of this version by name, and in which of them a finding stands."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.finding import Finding
+from trainplan_tui.widgets.frame import PaneName
+
+OVERVIEW: Final = PaneName("1", "Overview", "Overview")
+TOKENS: Final = PaneName("2", "Tokens", "Tokens")
+COMPUTE: Final = PaneName("3", "Compute", "Compute")
+
+BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
+    OVERVIEW: (),
+    TOKENS: ("tokens",),
+    COMPUTE: ("compute", "model", "reliability", "storage"),
+}
+"""Budgets whose findings stand in a pane."""
+
+
+def home_of(finding: Finding) -> str:
+    """`3 Compute`: the pane in which a finding's field is; the budget's own name where it has no pane yet."""
+    for name, budgets in BUDGETS.items():
+        if finding.budget in budgets:
+            return f"{name.digit} {name.short}"
+    return finding.budget

@@ -1,0 +1,53 @@
+"""Overview: what people change first, what follows from all of it, and the worst findings of every pane."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.explain import put_in, readable
+from trainplan.figure import Card, Figure
+from trainplan.ledgers import OVERVIEW as LEDGER
+from trainplan_tui.panes.ledger import ledger
+from trainplan_tui.panes.names import home_of
+from trainplan_tui.panes.rows import BodyRow, finding_row, note_row
+from trainplan_tui.shown import Shown
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import rule
+
+CHAIN: Final = (
+    "tokens.steps",
+    "compute.step_time",
+    "compute.compute_time",
+    "reliability.slowdown",
+    "compute.wall_time",
+    "compute.accelerator_hours",
+    "compute.cost",
+)
+"""From tokens to money, each made of the one before."""
+
+
+def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
+    """The plan's name and description, the ledger, findings with the pane they belong to."""
+    found = [finding_row(item, width, glyphs, home_of(item)) for item in shown.findings]
+    title = shown.plan.description or ""
+    head = [note_row(f"{shown.name}: {title}" if title else shown.name, width, glyphs)]
+    return [*head, *ledger(LEDGER, shown, width, height - len(head), glyphs, found)]
+
+
+def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+    """The chain from tokens to the cost, each figure with its numbers put in."""
+    from trainplan.labels import quantity_label
+
+    lines = [rule("from tokens to the cost", width, "", glyphs)]
+    for key in CHAIN:
+        value = shown.estimate.quantities.get(key)
+        if not isinstance(value, Figure) or not isinstance(value.origin, Card):
+            continue
+        canvas = Canvas(width, glyphs)
+        canvas.put(2, quantity_label(key), end=22)
+        told = put_in(value.origin, value, shown.estimate)
+        canvas.put(24, f"= {told}" if len(told) < width - 40 else "", "dim", end=width - 16)
+        canvas.right(width - 1, readable(value, shown.estimate), bold=True)
+        lines.append(canvas.line())
+    return lines

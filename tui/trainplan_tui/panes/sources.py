@@ -1,0 +1,242 @@
+"""The token budget: sources and stages as tables edited in place, passes as bars, the sampler's contract in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainplan.budgets.mixture import SourceBudget
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.numbers import Scale
+from trainplan.plan.entries import weight_path, weights_of
+from trainplan.plan.tables import Stage
+from trainplan.unit import significant
+from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, note_row, rule_row
+from trainplan_tui.shown import Shown
+from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.spans import Canvas
+from trainplan_tui.widgets.bars import passes_axis, passes_bar
+
+UNIQUE = (11, 16)
+WEIGHTS = ((20, 23), (27, 30))
+DRAWN, PASSES, MOVED, BAR = 38, 44, 50, 52
+WINDOW = len(WEIGHTS)
+
+
+def short(value: Figure | float) -> str:
+    """Tokens in six cells: `13.50T`, `180B`."""
+    for factor, prefix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if value >= factor * 0.9995:
+            text = significant(value / factor, 4)
+            return (text if len(text) <= 5 else significant(value / factor, 3)) + prefix
+    return f"{value:.0f}"
+
+
+def views(shown: Shown) -> int:
+    """Views of the pane: a window over the stages each, and one with what is seen and worth."""
+    return max(1, -(-max(1, len(shown.plan.data.stages)) // WINDOW)) + 1
+
+
+def source_rows(shown: Shown, view: int, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """One row a source under its heads; one sentence where there is none."""
+    if not shown.plan.data.sources:
+        empty = note_row("No sources. Passes, storage and manifests need them. a adds one", width, glyphs, "warn")
+        return [BodyRow("data.sources", "figure", empty.line)]
+    detail = view >= views(shown) - 1
+    columns = _columns(shown, view)
+    head = _head(shown, columns, detail, width, glyphs)
+    rows = [
+        _row(shown, place, source, columns, detail, width, glyphs)
+        for place, source in enumerate(shown.estimate.mixture.rows)
+    ]
+    return [head, *rows]
+
+
+def _columns(shown: Shown, view: int) -> list[int | None]:
+    """The stages whose weights show; None is the sources' own weights."""
+    stages = shown.plan.data.stages
+    if not stages:
+        return [None]
+    windows = max(1, -(-len(stages) // WINDOW))
+    begin = min(view, windows - 1) * WINDOW
+    return list(range(begin, min(begin + WINDOW, len(stages))))
+
+
+def _head(shown: Shown, columns: Sequence[int | None], detail: bool, width: int, glyphs: Glyphs) -> BodyRow:
+    canvas = Canvas(width, glyphs)
+    canvas.put(4, "source", "dim")
+    canvas.put(11, "unique", "dim")
+    for (start, end), stage in zip(WEIGHTS, columns, strict=False):
+        name = "weight" if stage is None else (shown.plan.data.stages[stage].name or f"st {stage + 1}")
+        canvas.put(start - 1, name, "dim", end=end + 1)
+    canvas.right(DRAWN - 1, "drawn", "dim")
+    canvas.right(PASSES, "passes", "dim")
+    if detail:
+        for end, word in ((51, "share"), (58, "seen"), (66, "effective"), (73, "moved"), (80, "epochs")):
+            canvas.right(end, word, "dim")
+    else:
+        canvas.right(MOVED, "moved", "dim")
+        canvas.put(BAR, passes_axis(glyphs), "dim")
+    return BodyRow("", "picture", canvas.line())
+
+
+def _row(
+    shown: Shown,
+    place: int,
+    source: SourceBudget,
+    columns: Sequence[int | None],
+    detail: bool,
+    width: int,
+    glyphs: Glyphs,
+) -> BodyRow:
+    canvas, name = Canvas(width, glyphs), source.name
+    canvas.put(4, name, end=9)
+    boxes = [_box(canvas, f"data.sources.{name}.unique_tokens", *UNIQUE, *_unique(shown, place))]
+    for (start, end), stage in zip(WEIGHTS, columns, strict=False):
+        boxes.append(_weight_box(canvas, shown, stage, name, start, end))
+    canvas.right(DRAWN, short(source.drawn) if isinstance(source.drawn, Figure) else "?", start=33, bold=shown.valid)
+    passes = f"{source.passes:.2f}" if isinstance(source.passes, Figure) else "?"
+    canvas.right(PASSES, passes, start=39, bold=shown.valid)
+    moved = _moved(shown, source)
+    if detail:
+        _detail(canvas, source, moved)
+    else:
+        canvas.right(MOVED, moved, "moved", start=45)
+        _bar(canvas, source, glyphs)
+    worst = finding_of(shown, name)
+    if worst is not None:
+        canvas.put(2, *SIGNS[worst.severity])
+    return BodyRow(f"data.sources.{name}", "field", canvas.line(), tuple(boxes))
+
+
+def _unique(shown: Shown, place: int) -> tuple[str, str]:
+    """How the unique tokens of a source are shown, and how an edit of them begins."""
+    value = shown.plan.data.sources[place].unique_tokens
+    if value is None:
+        return "", ""
+    return (value.text if value.text and len(value.text) <= 6 else short(value)), value.text or f"{int(value)}"
+
+
+def _box(canvas: Canvas, path: str, start: int, end: int, shown: str, raw: str) -> Box:
+    canvas.put(start - 1, "[")
+    canvas.put(end + 1, "]")
+    canvas.right(end, shown, "edit", start=start)
+    return Box(path, start, end, raw)
+
+
+def _weight_box(canvas: Canvas, shown: Shown, stage: int | None, name: str, start: int, end: int) -> Box:
+    weight = weights_of(shown.plan, stage).get(name)
+    text = "" if weight is None else f"{weight:.2f}" if round(weight, 2) == weight else f"{weight:.3g}"[:4]
+    raw = "" if weight is None else f"{weight:.12g}"
+    return _box(canvas, weight_path(shown.plan, stage, name), start, end, text, raw)
+
+
+def _moved(shown: Shown, source: SourceBudget) -> str:
+    before = shown.saved.quantities.get(f"tokens.sources.{source.name}.passes")
+    if not isinstance(before, Figure) or not isinstance(source.passes, Figure):
+        return ""
+    return Scale(1, 2, "").moved(before, source.passes)
+
+
+def _bar(canvas: Canvas, source: SourceBudget, glyphs: Glyphs) -> None:
+    if isinstance(source.passes, Figure) and isinstance(source.limit, Figure):
+        canvas.spans(BAR, passes_bar(source.passes, source.limit, glyphs))
+
+
+def _detail(canvas: Canvas, source: SourceBudget, moved: str) -> None:
+    share = f"{source.share * 100:.1f} %" if isinstance(source.share, Figure) else "?"
+    canvas.right(51, share, start=45)
+    canvas.right(58, short(source.seen) if isinstance(source.seen, Figure) else "?")
+    canvas.right(66, short(source.effective) if isinstance(source.effective, Figure) else "?")
+    canvas.right(73, moved, "moved")
+    epochs = source.epochs
+    canvas.right(80, "-" if epochs is None else f"{epochs:.0f}" if isinstance(epochs, Figure) else "?")
+
+
+def finding_of(shown: Shown, name: str) -> Finding | None:
+    """The worst finding that a source decides."""
+    return next((item for item in shown.findings if item.paths and _names(item.paths[0], name)), None)
+
+
+def _names(path: str, name: str) -> bool:
+    return (
+        path.startswith(f"data.sources.{name}.") or path == f"data.sources.{name}" or path.endswith(f".weights.{name}")
+    )
+
+
+def stage_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """One row a stage: where it ends, its length, its batch, and what its weights leave over."""
+    stages = shown.plan.data.stages
+    if not stages:
+        return []
+    canvas = Canvas(width, glyphs)
+    for column, word in (
+        (4, "stage"),
+        (17, "until"),
+        (28, "length"),
+        (37, "batch"),
+        (50, "tokens"),
+        (60, "weights sum to"),
+    ):
+        canvas.put(column, word, "dim")
+    last = len(stages) - 1
+    return [
+        BodyRow("", "picture", canvas.line()),
+        *(_stage_row(shown, i, stage, i == last, width, glyphs) for i, stage in enumerate(stages)),
+    ]
+
+
+def _stage_row(shown: Shown, place: int, stage: Stage, last: bool, width: int, glyphs: Glyphs) -> BodyRow:
+    canvas, path = Canvas(width, glyphs), f"data.stages.{stage.name or place}"
+    canvas.put(4, f"{place + 1} {stage.name or ''}", end=14)
+    until = stage.until_tokens
+    boxes = [_box(canvas, f"{path}.until_tokens", 17, 24, _typed(until) or ("end" if last else ""), _typed(until))]
+    boxes.append(
+        _box(canvas, f"{path}.sequence_length", 28, 34, _typed(stage.sequence_length), _typed(stage.sequence_length))
+    )
+    batch = stage.global_batch_sequences
+    boxes.append(_box(canvas, f"{path}.global_batch_sequences", 38, 43, _typed(batch), _typed(batch)))
+    stretch = shown.estimate.tokens.stretches[place] if place < len(shown.estimate.tokens.stretches) else None
+    if stretch is not None and isinstance(stretch.tokens, Figure):
+        canvas.right(56, short(stretch.tokens), bold=shown.valid)
+    whole = sum(weights_of(shown.plan, place).values())
+    off = abs(whole - 1) > 1e-6
+    canvas.put(60, f"{whole:.4g}" + (f", {1 - whole:+.4g} to 1" if off else ""), "error" if off else "dim")
+    return BodyRow(path, "field", canvas.line(), tuple(boxes))
+
+
+def _typed(value: float | None) -> str:
+    text = getattr(value, "text", "")
+    return "" if value is None else text or f"{int(value)}"
+
+
+def contract_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """What the chosen sampler really does, in the words of the catalogue."""
+    from textwrap import wrap
+
+    rule = shown.estimate.mixture.contract
+    if rule is None:
+        return [note_row("no sampler chosen: what is drawn, repeated and resumed is not known", width, glyphs, "warn")]
+    told = [(word, rule.entry.get(key)) for key, word in _CONTRACT]
+    rows = [rule_row(f"sampler contract: {rule.name}", width, glyphs)]
+    for word, fact in told:
+        if fact is None:
+            continue
+        mark = "" if fact.verified else " ?"
+        for i, line in enumerate(wrap(f"{fact.value}{mark}", width - 24)):
+            canvas = Canvas(width, glyphs)
+            canvas.put(4, word if i == 0 else "", "dim")
+            canvas.put(23, line)
+            rows.append(BodyRow("", "picture", canvas.line()))
+    return rows
+
+
+_CONTRACT = (
+    ("unit", "draws"),
+    ("selection", "across sources"),
+    ("inside", "inside a source"),
+    ("exhaustion", "on exhaustion"),
+    ("epoch_boundary", "at an epoch's end"),
+    ("resume", "resume state"),
+    ("new_degree", "other replicas"),
+)
