@@ -13,9 +13,11 @@ from typing import Any, cast
 
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
 from trainplan.budgets.exhaustion import Exhaustion, exhaustion
+from trainplan.budgets.memory import MemoryBudget, memory_budget
 from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.packing import PackingBudget, packing_budget
+from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, reliability_budget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
@@ -43,6 +45,8 @@ class Estimate:
     mixture: MixtureBudget
     exhaustion: Exhaustion
     packing: PackingBudget
+    memory: MemoryBudget
+    bubble: Figure
     quantities: Mapping[str, Value]
 
     def figure(self, key: str) -> Value:
@@ -104,11 +108,14 @@ def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
     mixture = mixture_budget(s, tokens, model.active_parameters)
     limits = exhaustion(s, tokens, mixture, speed.times, faults.slowdown)
     packing = packing_budget(s, mixture, tokens.stretches[-1].sequence_length, speed.flops)
+    memory, bubble = memory_budget(s, model, mesh, tokens), pipeline_bubble(s, tokens.microbatches)
     quantities = _quantities(model, mesh, tokens, speed, checkpoint, faults, money)
     for part in (mixture, limits, packing):
         _keyed(quantities, "tokens", part)
+    _keyed(quantities, "memory", memory)
+    quantities["parallelism.bubble"] = bubble
     return Estimate(
-        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, quantities
+        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble, quantities
     )
 
 

@@ -167,24 +167,11 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
         def call(*args: Any, **named: Any) -> Any:
             if named:
                 args = (*args, *(named[name] for name in names[len(args) :]))
-            rank, sound = 7, verified
-            for item in args:  # the loop of `derived`, without a call: an estimate makes a thousand figures
+            for item in args:
                 if type(item) is not Figure:
                     break
-                if item.rank < rank:
-                    rank = item.rank
-                if not item.sound:
-                    sound = False
             else:
-                try:
-                    value = plain(*args)
-                except (ZeroDivisionError, OverflowError, ValueError):
-                    return Blocked(f"undefined:{card.name}", unit)
-                if value - value != 0.0:  # nan or infinity
-                    return Blocked(f"undefined:{card.name}", unit)
-                figure = Figure(value)
-                figure.origin, figure.inputs, figure.rank, figure.sound = card, args, rank, sound
-                return figure
+                return _figure(card, args)
             kinds = {type(item) for item in args}
             if Blocked in kinds:
                 first: Blocked = next(item for item in args if type(item) is Blocked)

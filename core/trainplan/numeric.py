@@ -31,7 +31,7 @@ def where(condition: Any, then: Any, other: Any) -> Any:
 
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two."""
-    if _column(a, b):
+    if not (isinstance(a, float) and isinstance(b, float)) and _column(a, b):
         import numpy as np
 
         return np.maximum(a, b)
@@ -40,7 +40,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 def minimum(a: Any, b: Any) -> Any:
     """The smaller of two."""
-    if _column(a, b):
+    if not (isinstance(a, float) and isinstance(b, float)) and _column(a, b):
         import numpy as np
 
         return np.minimum(a, b)
@@ -49,7 +49,7 @@ def minimum(a: Any, b: Any) -> Any:
 
 def ceil(a: Any) -> Any:
     """The least whole number not below."""
-    if _column(a):
+    if not isinstance(a, float) and _column(a):
         import numpy as np
 
         return np.ceil(a)
@@ -58,7 +58,7 @@ def ceil(a: Any) -> Any:
 
 def floor(a: Any) -> Any:
     """The largest whole number not above."""
-    if _column(a):
+    if not isinstance(a, float) and _column(a):
         import numpy as np
 
         return np.floor(a)

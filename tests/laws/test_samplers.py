@@ -71,7 +71,9 @@ def test_megatron_blended(passes: float, share: float) -> None:
     documents = 20000
     drawn = round(passes * documents)
     run = round(drawn / share)
-    found = budget("megatron-blended", run * LENGTH, [source("a", documents * LENGTH, share), source("b", 10**12, 1 - share)])
+    found = budget(
+        "megatron-blended", run * LENGTH, [source("a", documents * LENGTH, share), source("b", 10**12, 1 - share)]
+    )
     row = found.rows[0]
     samples = math.ceil(math.ceil(run * share) * 1.005)
     assert row.epochs == megatron_epochs(samples, documents * LENGTH)
@@ -163,7 +165,12 @@ def _left_to_right(weights: Sequence[float]) -> float:
 def test_levanter_restarts_by_index() -> None:
     """Blocks of 16: 12 and 4 sequences; the index wraps, so that nothing comes twice before everything came once."""
     blocks, sizes = 50, [1000, 150]
-    found = budget("levanter", blocks * 16 * LENGTH, [source(f"s{i}", n * LENGTH, w) for i, (n, w) in enumerate(zip(sizes, (0.75, 0.25), strict=True))], mixture_block=16)  # fmt: skip
+    found = budget(
+        "levanter",
+        blocks * 16 * LENGTH,
+        [source(f"s{i}", n * LENGTH, w) for i, (n, w) in enumerate(zip(sizes, (0.75, 0.25), strict=True))],
+        mixture_block=16,
+    )
     for row, size, each in zip(found.rows, sizes, (12, 4), strict=True):
         order = np.arange(blocks * each) % size
         assert len(order) * LENGTH == row.drawn
@@ -201,7 +208,14 @@ def test_hf_interleave_stops_with_its_first_source() -> None:
     for _ in range(300):
         needed = [rng.negative_binomial(n, w) + n for n, w in zip(sizes, weights, strict=True)]
         ends.append(min(needed))
-    found = budget("hf-interleave", 1e6, [source(f"s{i}", n * 500, w, mean_document_tokens=500) for i, (n, w) in enumerate(zip(sizes, weights, strict=True))])  # fmt: skip
+    found = budget(
+        "hf-interleave",
+        1e6,
+        [
+            source(f"s{i}", n * 500, w, mean_document_tokens=500)
+            for i, (n, w) in enumerate(zip(sizes, weights, strict=True))
+        ],
+    )
     items, tokens = interleaved(found)
     assert isinstance(items, Figure)
     assert isinstance(tokens, Figure)
@@ -262,7 +276,10 @@ NORMALISING = st.sampled_from(["megatron-blended", "mosaic-streaming", "nanoset"
 
 
 def _shares(sampler: str, weights: Sequence[float]) -> list[float]:
-    return [float(row.share) for row in budget(sampler, 1e12, [source(f"s{i}", 10**9 + i, w) for i, w in enumerate(weights)]).rows]  # fmt: skip
+    return [
+        float(row.share)
+        for row in budget(sampler, 1e12, [source(f"s{i}", 10**9 + i, w) for i, w in enumerate(weights)]).rows
+    ]
 
 
 @given(WEIGHTS, NORMALISING, st.floats(0.01, 100.0))
@@ -300,7 +317,10 @@ def test_a_source_split_in_two_keeps_its_passes(size: int, weight: float, cut: f
         assert row.passes == pytest.approx(whole.passes, rel=1e-9)
 
 
-@given(st.lists(st.floats(0.01, 1.0), min_size=2, max_size=5), st.sampled_from(["megatron-blended", "levanter", "webdataset"]))
+@given(
+    st.lists(st.floats(0.01, 1.0), min_size=2, max_size=5),
+    st.sampled_from(["megatron-blended", "levanter", "webdataset"]),
+)
 @settings(max_examples=40, deadline=None)
 def test_seen_is_never_more_than_there_is_or_was_drawn(weights: list[float], sampler: str) -> None:
     """And what repeats are worth is never more than what was drawn."""

@@ -88,10 +88,11 @@ def first_reach(mixture: MixtureBudget, limit: Callable[[SourceBudget], Figure])
 
 def _reach(row: SourceBudget, limit: float, phases: tuple[Phase, ...]) -> tuple[float, int] | None:
     """Train tokens at which one source reaches its limit, and the stage; None where it is not drawn to the end."""
-    left = row.unique * limit
-    for stage, (phase, part, share) in enumerate(zip(phases, row.stage_drawn, row.shares, strict=True)):
-        if share > 0 and (part >= left or stage == len(phases) - 1):
-            return phase.begin + left / share, stage
+    left, last = float(row.unique) * limit, len(phases) - 1
+    for stage, part in enumerate(row.stage_drawn):
+        share = row.shares[stage]
+        if (part >= left or stage == last) and share > 0:
+            return phases[stage].begin + left / share, stage
         left -= part
     return None
 

@@ -113,6 +113,10 @@ def masked_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figu
     if not s.plan.data.document_mask or all(source.mean_document_tokens is None for source in sources):
         return summed_keys(s, layers, length)
     shares = mixture(sources)
+    if set(layers) == {"full_attention"}:  # keys are linear in the length, so the mean length has the mean of the keys
+        parts = zip(shares.items(), sources, strict=True)
+        lengths = {name: at.weighted_keys(share, _document(source, length)) for (name, share), source in parts}
+        return summed_keys(s, layers, total(**lengths))
     return total(
         **{
             name: at.weighted_keys(share, summed_keys(s, layers, _document(source, length)))

@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.budgets.layer import norms_per_block
+from trainplan.budgets.layer import heads, key_value_heads, norms_per_block
 from trainplan.budgets.memory_recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, choose, given, total
-from trainplan.formulas import attention as at
 from trainplan.formulas import memory_layers as f
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"
@@ -109,12 +107,12 @@ def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, width
 def attention_widths(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
     """Elements of the queries and of the keys of a token, all heads together."""
     shape = model.shape
-    return at.heads_width(shape.heads, shape.query_size), at.heads_width(shape.key_value_heads, shape.value_size)
+    return f.times(shape.heads, shape.query_size), f.times(shape.key_value_heads, shape.value_size)
 
 
 def _piece(s: Situation, model: ModelBudget, *, sparse: bool) -> Piece:
     attention, core = _attention(s, model)
-    return Piece(_residual(s, model), attention, core, _experts(s) if sparse else _dense(s))
+    return Piece(_residual(s), attention, core, _experts(s) if sparse else _dense(s))
 
 
 def norm_of(s: Situation, width: Figure) -> Figure:
@@ -127,8 +125,7 @@ def norm_of(s: Situation, width: Figure) -> Figure:
     return f.norm_kept(width, wide, inner, element, statistics)
 
 
-def _residual(s: Situation, model: ModelBudget) -> Figure:
-    del model
+def _residual(s: Situation) -> Figure:
     dropout = bool(s["training.dropout"])
     eager = word(s, "training.kernels") == "torch-eager"
     sites = _trait("dropout sites", 2.0 if dropout else 0.0, "1")
@@ -148,27 +145,30 @@ def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     element, kernels = element_bytes(s), word(s, "training.kernels")
     query, key_value = attention_widths(s, model)
-    if s.plan.training.attention == "eager" and kernels == "torch-eager":
+    if s.plan.training.attention == "eager" and kernels == "torch-eager" and not _core_recomputed(s):
         parts = {"products": f.expanded_attention_kept(element, query)}
     else:
         parts = {"products": f.attention_kept(element, query, key_value)}
     if kernels == "megatron-te" and s.word("model.position_embedding") == "rope":
         parts["rotated"] = f.rotary_kept(element, query, key_value)
     if s.flag("model.qk_norm"):
-        parts |= _query_norms(s, model, query, key_value)
+        parts |= _query_norms(s, query, key_value)
     return parts
 
 
-def _query_norms(s: Situation, model: ModelBudget, query: Figure, key_value: Figure) -> dict[str, Figure]:
-    """Norms of q and k: their output is what the products keep."""
-    del model
+def _core_recomputed(s: Situation) -> bool:
+    return s.plan.parallelism.recompute == "selective" and s.plan.training.framework not in OP_LEVEL
+
+
+def _query_norms(s: Situation, query: Figure, key_value: Figure) -> dict[str, Figure]:
+    """Norms of q and k, a head at a time: their output is what the products keep."""
     element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
     wide = _trait("bytes of a norm's kept input", 4.0 if eager else float(element))
     inner = _trait("bytes of a normalised tensor", float(element) if eager else 0.0)
     none = _trait("bytes of an output kept elsewhere", 0.0)
     return {
-        "query_norm": f.norm_kept(query, wide, inner, none, none),
-        "key_norm": f.norm_kept(key_value, wide, inner, none, none),
+        "query_norm": f.norm_kept(query, wide, inner, none, f.head_statistics(heads(s))),
+        "key_norm": f.norm_kept(key_value, wide, inner, none, f.head_statistics(key_value_heads(s))),
     }
 
 
@@ -184,9 +184,15 @@ def _latent(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     parts["products"] = (
         f.latent_kept(element, shape.heads, shape.query_size, s["model.mla.qk_nope_head_dim"], shape.value_size)
         if kernels == "megatron-te"
-        else f.padded_latent_kept(element, shape.heads, shape.query_size, shape.value_size)
+        else _padded(s, element, model)
     )
     return parts
+
+
+def _padded(s: Situation, element: Figure, model: ModelBudget) -> Figure:
+    """Selective recompute of the core keeps what goes in and what comes out, not the padded output between."""
+    whole = f.core_inputs_kept if _core_recomputed(s) else f.padded_latent_kept
+    return whole(element, model.shape.heads, model.shape.query_size, model.shape.value_size)
 
 
 def _rope_base(kernels: str, element: float) -> float:
@@ -217,6 +223,7 @@ def _experts(s: Situation) -> Figure:
     element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
     parts = {
         "router": f.router_kept(s["model.moe.num_experts"]),
+        "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
         "routed": f.routed_kept(
             s["model.moe.num_experts_per_tok"],
             s["training.moe_imbalance"],
@@ -246,7 +253,7 @@ def mlp_width(s: Situation, *, sparse: bool) -> Figure:
     routed = f.routed_width(
         s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"], s["model.moe.moe_intermediate_size"]
     )
-    if not has_table(s, "moe") or not s.value("model.moe.num_shared_experts"):
+    if not s.value("model.moe.num_shared_experts"):
         return routed
     return total(routed=routed, shared=shared_width(s))
 

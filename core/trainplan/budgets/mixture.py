@@ -24,8 +24,11 @@ NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceBudget:
-    """One source: weights and shares stage by stage, the rest over the whole run. `epochs` are those that Megatron builds,
-    `together` those of them that it shuffles together, None under other samplers; `length` is blocked where the plan has no document lengths."""
+    """One source: weights and shares stage by stage, the rest over the whole run.
+
+    `epochs` are those that Megatron builds and `together` those of them that it shuffles together, None under other
+    samplers; `length` is blocked where the plan has no document lengths.
+    """
 
     name: str
     unique: Figure
@@ -137,11 +140,13 @@ def _row(
     names: tuple[str, ...],
     tokens: TokenBudget,
 ) -> SourceBudget:
-    shares = tuple(stage.shares[place] for stage in stages)
     one = len(stages) == 1
+    shares = tuple([stage.shares[place] for stage in stages])
     parts = tuple(
-        NOTHING if share == 0 and not one else f.drawn_tokens(share, stage.tokens)
-        for share, stage in zip(shares, stages, strict=True)
+        [
+            NOTHING if stage.shares[place] == 0 and not one else f.drawn_tokens(stage.shares[place], stage.tokens)
+            for stage in stages
+        ]
     )
     drawn = parts[0] if one else _drawn(names, parts)
     share = shares[0] if one else f.drawn_share(drawn, tokens.train_tokens)
@@ -150,7 +155,7 @@ def _row(
         name=name,
         unique=unique,
         limit=limit,
-        weights=tuple(stage.weights[place] for stage in stages),
+        weights=tuple([stage.weights[place] for stage in stages]),
         shares=shares,
         stage_drawn=parts,
         drawn=drawn,

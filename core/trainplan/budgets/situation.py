@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from trainplan.budgets.defaults import DEFAULTS, UNITS
+from trainplan.budgets.defaults import DEFAULTS, UNITS, Default
+from trainplan.budgets.framework_defaults import framework_default
 from trainplan.catalogue import Entry, Fact, entry
 from trainplan.figure import Figure, blocked, given
 from trainplan.plan.plan import Plan
@@ -72,7 +73,7 @@ class Situation:
         fact = self._fact(path)
         if fact is not None:
             return fact.value
-        default = DEFAULTS.get(path)
+        default = self._default(path)
         return None if default is None else default.value
 
     def written(self, path: str) -> bool:
@@ -94,7 +95,7 @@ class Situation:
             return ("preset" if path.startswith("model.") else "catalogue"), fact.verified
         if self.value(path) is None:
             return "missing", True
-        default = DEFAULTS.get(path)
+        default = self._default(path)
         return "default", default is None or default.verified
 
     def part_fact(self, key: str) -> Figure:
@@ -122,6 +123,9 @@ class Situation:
             return self.part.get(field)
         return None
 
+    def _default(self, path: str) -> Default | None:
+        return DEFAULTS.get(path) or framework_default(path, self.plan)
+
     def _number(self, path: str) -> Figure:
         unit = UNITS.get(path, "1")
         own = self._own(path)
@@ -133,7 +137,7 @@ class Situation:
             named = self.preset if kind == "preset" else self.part
             source = f"{named.name if named else ''}: {fact.source}"
             return given(path, float(fact.value), unit, source, kind=kind, verified=fact.verified, is_field=True)
-        default = DEFAULTS.get(path)
+        default = self._default(path)
         value = own if own is not None else None if default is None else default.value
         if value is None:
             return blocked(f"missing:{path}", unit)

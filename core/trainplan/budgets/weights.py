@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trainplan.budgets.contract import Contract
 from trainplan.budgets.situation import Situation
@@ -49,25 +49,16 @@ def phases(s: Situation, tokens: TokenBudget, rule: Contract | None) -> tuple[Ph
     return tuple(_phase(s, rule, one, f"data.stages.{stage.name or i}.", stage) for one, stage, i in found)
 
 
-def _whole(tokens: TokenBudget) -> tuple[str, Figure, Figure, Figure]:
+def _whole(tokens: TokenBudget) -> Stretch:
+    """The run as one stretch, whatever its batch schedule; blocked as its stretch is where stages forbid that."""
     first = tokens.stretches[0]
-    train = first.tokens if not isinstance(first.tokens, Figure) and len(tokens.stretches) == 1 else tokens.train_tokens
-    return "the run", first.begin, train, first.sequence_length
+    blocked_so = len(tokens.stretches) == 1 and not isinstance(first.tokens, Figure)
+    return replace(first, name="the run", tokens=first.tokens if blocked_so else tokens.train_tokens)
 
 
-def _phase(
-    s: Situation,
-    rule: Contract | None,
-    stretch: Stretch | tuple[str, Figure, Figure, Figure],
-    path: str,
-    stage: Stage | None,
-) -> Phase:
-    if isinstance(stretch, Stretch):
-        name, begin, tokens, length = stretch.name, stretch.begin, stretch.tokens, stretch.sequence_length
-    else:
-        name, begin, tokens, length = stretch
+def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: Stage | None) -> Phase:
     told = _told(s, stage, path)
-    return Phase(name, path, begin, tokens, length, told, _shares(s, rule, told))
+    return Phase(one.name, path, one.begin, one.tokens, one.sequence_length, told, _shares(s, rule, told))
 
 
 def _told(s: Situation, stage: Stage | None, path: str) -> Figures:

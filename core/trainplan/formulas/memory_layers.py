@@ -60,6 +60,12 @@ def padded_latent_kept(element: float, heads: float, query_size: float, value_si
     return element * heads * (4.0 * query_size + value_size)
 
 
+@formula("bytes", source=ORACLE)
+def core_inputs_kept(element: float, heads: float, query_size: float, value_size: float) -> float:
+    """Latent attention whose core is computed again: q, k, the padded v, and the slice of the output."""
+    return element * heads * (3.0 * query_size + value_size)
+
+
 @formula("bytes", source="Megatron-LM multi_latent_attention.py, read second-hand; rows of SimuMax v1.2", verified=False)
 def latent_kept(element: float, heads: float, query_size: float, nope: float, value_size: float) -> float:
     """Latent attention in Megatron: q before and after assembly, k assembled, k and v as projected, the output."""
@@ -90,6 +96,18 @@ def routed_kept(
 def router_kept(experts: float) -> float:
     """The router of a token: its probabilities in fp32."""
     return 4.0 * experts
+
+
+@formula("bytes", source=ORACLE)
+def choice_kept(chosen: float, element: float) -> float:
+    """Choice of experts of a token: three indices of 8 bytes, the weight in fp32 and cast, and the sum of weights."""
+    return chosen * (28.0 + element) + 4.0
+
+
+@formula("bytes", source=ORACLE)
+def head_statistics(heads: float) -> float:
+    """Statistics of a norm over each head, in fp32."""
+    return 4.0 * heads
 
 
 @formula("bytes", source=ORACLE)

@@ -27,9 +27,21 @@ def held_experts(split: float, whole: float, experts: float, expert: float, expe
 
 
 @formula("1", source=MEGATRON)
-def held_table(rows: float, width: float, tensor: float, others: float) -> float:
+def held_table(table: float, tensor: float, others: float) -> float:
     """Parameters of an embedding table or head on one rank: rows over the tensor ranks, and small parts held whole."""
-    return rows * width / tensor + others
+    return table / tensor + others
+
+
+@formula("1", source=DEFINITION)
+def table_parameters(rows: float, width: float) -> float:
+    """Elements of an embedding table with padded rows."""
+    return rows * width
+
+
+@formula("1", source=DEFINITION)
+def repeated(count: float, parameters: float) -> float:
+    """The same part several times."""
+    return count * parameters
 
 
 @formula("1", source=DEFINITION)
@@ -85,7 +97,7 @@ def optimizer_bytes(master: float, moments: float, moment_bytes: float, copy: fl
     return master + moments * moment_bytes + copy
 
 
-@formula("bytes", source=DEFINITION)
-def weight_and_gradient(weight: float, gradient: float) -> float:
-    """Bytes a parameter of the sum of two states."""
-    return weight + gradient
+@formula("1", source=DEFINITION)
+def sum_of(parameters: float, experts: float) -> float:
+    """A layer with its routed experts."""
+    return parameters + experts

@@ -64,6 +64,12 @@ def activations_with_layer(kept: float, in_flight: float, layer: float) -> float
 
 
 @formula("bytes", source="definition")
+def activations_without_mlp(kept: float, in_flight: float, layer: float, mlp: float) -> float:
+    """Activations in the attention half of the first layer's backward: its MLP is done."""
+    return kept * in_flight + layer - mlp
+
+
+@formula("bytes", source="definition")
 def activations_left(kept: float, in_flight: float, layer: float) -> float:
     """Activations at the end of the backward of one microbatch: the others in flight, and the first layer's own."""
     return kept * maximum(in_flight - 1.0, 0.0) + layer
@@ -85,6 +91,12 @@ def largest_layer(dense_layers: float, dense: float, expert_layers: float, spars
 def backward_temporaries(tokens: float, element: float, hidden: float, width: float, tensor: float) -> float:
     """Gradients on their way through one layer: two of the stream and one of the MLP width."""
     return tokens * element * (2.0 * hidden + width) / tensor
+
+
+@formula("bytes", source=STUDY)
+def attention_temporaries(tokens: float, element: float, hidden: float, query: float, tensor: float) -> float:
+    """Gradients on their way through attention: two of the stream and two of the query width."""
+    return tokens * element * 2.0 * (hidden + query) / tensor
 
 
 @formula("bytes", source="softmax backward in eager attention, memory study, section 3.6")
@@ -115,6 +127,12 @@ def dummy_gradients(element: float, layer: float, last: float, head: float) -> f
 def bucket_bytes(buckets: float, elements: float, element: float) -> float:
     """Buckets of a sharded optimizer."""
     return buckets * elements * element
+
+
+@formula("1", source=FSDP)
+def root_parameters(first: float, embedding: float, last: float, head: float) -> float:
+    """Parameters of the root unit of a rank: embedding and head, where it holds them."""
+    return first * embedding + last * head
 
 
 @formula("bytes", source=FSDP)

@@ -268,7 +268,9 @@ def test_every_key_of_a_source_explains_itself() -> None:
 
 def test_sixty_sources_stay_cheap_in_figures() -> None:
     """Figures are what an estimate costs: about 11 for each source and stage count, not hundreds."""
-    sources = [{"name": f"s{i}", "unique_tokens": (100 + i) * 10**9, "mean_document_tokens": 500 + i} for i in range(60)]
+    sources = [
+        {"name": f"s{i}", "unique_tokens": (100 + i) * 10**9, "mean_document_tokens": 500 + i} for i in range(60)
+    ]
     even = {f"s{i}": 1 / 60 for i in range(60)}
     stages = [{"name": "a", "until_tokens": "10T", "weights": even}, {"name": "b", "weights": {"s0": 0.5, "s1": 0.5}}]
     found = plan(sources=sources, stages=stages)

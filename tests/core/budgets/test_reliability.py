@@ -98,9 +98,7 @@ def test_interval_is_at_least_a_write_and_an_upload(varied: Any) -> None:
 
 
 def test_job_time_limit_caps_the_interval_and_costs_waits(varied: Any) -> None:
-    found = varied(
-        "data.train_tokens=100000T", "reliability.job_time_limit=10min", "schedule.queue_gap=1h"
-    )
+    found = varied("data.train_tokens=100000T", "reliability.job_time_limit=10min", "schedule.queue_gap=1h")
     busy = number(found, "compute.compute_time") * number(found, "reliability.slowdown")
     assert number(found, "reliability.interval") <= 600 + number(found, "compute.step_time")
     assert number(found, "compute.queue_time") == (math.ceil(busy / 600) - 1) * 3600.0

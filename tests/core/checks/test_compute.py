@@ -83,7 +83,9 @@ def test_c5_fp8_on_a_part_without_it(varied: Any) -> None:
 
 
 def test_c6_fp8_that_is_no_faster(varied: Any) -> None:
-    finding = one(varied("training.precision=fp8-mixed", "cluster.accelerator=tpu-v6e", left_out=("utilization.source",)), "C6")
+    finding = one(
+        varied("training.precision=fp8-mixed", "cluster.accelerator=tpu-v6e", left_out=("utilization.source",)), "C6"
+    )
     assert (finding.severity, finding.fix) == ("warning", "bf16-mixed")
     assert finding.message == "fp8 runs no faster than bf16 on tpu-v6e"
 
@@ -129,7 +131,9 @@ def test_c8_the_range_is_evidence_too(varied: Any) -> None:
     need = float(varied(*late).figure("compute.required_utilization"))
     held = (f"utilization.low={need / 2}", f"utilization.high={need:.6f}", f"utilization.value={need * 0.999}")
     assert 0.4 < need < 0.999
-    assert "C8" not in codes(varied(*late, f"utilization.high={min(1.0, need + 1e-6)!r}", "utilization.low=0.3", *held[2:]))
+    assert "C8" not in codes(
+        varied(*late, f"utilization.high={min(1.0, need + 1e-6)!r}", "utilization.low=0.3", *held[2:])
+    )
 
 
 def test_c8_no_time_left(varied: Any) -> None:

@@ -111,5 +111,8 @@ def test_d22_schedule_out_of_order(varied: Any, change: str, fix: str) -> None:
 
 def test_d22_schedule_that_begins_after_the_run(varied: Any) -> None:
     finding = one(varied("batch.schedule.1.from_tokens=2B", more=SCHEDULE), "D22")
-    assert finding.message == "entry 2 of the batch schedule begins at 2,000,000,000 tokens, and the run ends at 1,048,576,000"
+    assert (
+        finding.message
+        == "entry 2 of the batch schedule begins at 2,000,000,000 tokens, and the run ends at 1,048,576,000"
+    )
     assert finding.fix == "less than 1,048,576,000 tokens"

@@ -41,7 +41,11 @@ def test_one_finding_for_a_missing_field(varied: Any, path: str, severity: str, 
 
 def test_finding_counts_the_figures_that_wait(varied: Any) -> None:
     found = varied(left_out=("utilization.value",))
-    waiting = [key for key, value in found.quantities.items() if isinstance(value, Blocked) and value.code == "missing:utilization.value"]
+    waiting = [
+        key
+        for key, value in found.quantities.items()
+        if isinstance(value, Blocked) and value.code == "missing:utilization.value"
+    ]
     finding = missing(found)["missing:utilization.value"]
     assert f"{len(waiting)} figures wait for it, {waiting[0]} first" in finding.message
 
@@ -65,7 +69,14 @@ def test_gap_of_the_catalogue_is_information(varied: Any) -> None:
 
 
 def test_gap_that_a_field_can_fill_is_an_error(varied: Any) -> None:
-    found = missing(varied("cluster.accelerator=trn3", "training.precision=fp32", "cluster.accelerators_per_node=8", left_out=("cluster.peak_flops",)))
+    found = missing(
+        varied(
+            "cluster.accelerator=trn3",
+            "training.precision=fp32",
+            "cluster.accelerators_per_node=8",
+            left_out=("cluster.peak_flops",),
+        )
+    )
     finding = found["missing:catalogue.accelerators.trn3.peak_flops_fp32"]
     assert (finding.severity, finding.fix) == ("error", "give cluster.peak_flops")
 

@@ -35,9 +35,7 @@ def test_more_heads_than_width_offers_only_more(varied: Any) -> None:
 
 
 def test_latent_attention_has_head_sizes_of_its_own(varied: Any) -> None:
-    latent = (
-        "\n[model.mla]\nkv_lora_rank = 32\nqk_nope_head_dim = 16\nqk_rope_head_dim = 8\nv_head_dim = 16\n"
-    )
+    latent = "\n[model.mla]\nkv_lora_rank = 32\nqk_nope_head_dim = 16\nqk_rope_head_dim = 8\nv_head_dim = 16\n"
     assert not all_of(varied("model.num_attention_heads=5", more=latent), "model-heads")
 
 

@@ -182,7 +182,10 @@ def test_d10_and_d12_are_samplers_that_need_a_setting() -> None:
 
 
 def test_d16_is_a_batch_that_changes() -> None:
-    schedule = [{"from_tokens": 0, "global_batch_sequences": 512}, {"from_tokens": "1T", "global_batch_sequences": 1024}]
+    schedule = [
+        {"from_tokens": 0, "global_batch_sequences": 512},
+        {"from_tokens": "1T", "global_batch_sequences": 1024},
+    ]
     finding = one("D16", batch={"schedule": schedule})
     assert "4.194M to 8.389M" in finding.message
     assert finding.paths == ("batch.schedule",)

@@ -31,7 +31,14 @@ def test_effective_tokens_stay_below_their_limit() -> None:
 
 @pytest.mark.parametrize(
     ("epochs", "progress", "share"),
-    [(2, 0.25, "0.438"), (2, 0.5, "0.750"), (2, 0.75, "0.938"), (4, 0.25, "0.684"), (4, 0.5, "0.938"), (4, 0.75, "0.996")],
+    [
+        (2, 0.25, "0.438"),
+        (2, 0.5, "0.750"),
+        (2, 0.75, "0.938"),
+        (4, 0.25, "0.684"),
+        (4, 0.5, "0.938"),
+        (4, 0.75, "0.996"),
+    ],
 )
 def test_joint_shuffle_to_the_printed_digits(epochs: float, progress: float, share: str) -> None:
     """Golden vectors of the domain notes, section 13."""
@@ -80,7 +87,10 @@ def test_equal_use_of_unequal_sources_needs_weights_by_size() -> None:
     """NVIDIA/Megatron-LM issue 547: 1:1 over 30 draws of 10 and 20 repeats the first 1.5 times and uses 0.75 of the other."""
     assert (f.passes(15.0, 10.0), f.passes(15.0, 20.0)) == (1.5, 0.75)
     weights = [f.weight_share(size, 30.0) for size in (10.0, 20.0)]
-    assert [f.passes(f.drawn_tokens(one, 30.0), size) for one, size in zip(weights, (10.0, 20.0), strict=True)] == [1, 1]
+    assert [f.passes(f.drawn_tokens(one, 30.0), size) for one, size in zip(weights, (10.0, 20.0), strict=True)] == [
+        1,
+        1,
+    ]
 
 
 def test_temperature_brings_sources_together() -> None:

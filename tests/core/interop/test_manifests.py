@@ -19,9 +19,7 @@ from trainplan.plan.read import plan_of_text
 INT32, UINT16 = 4, 8
 
 
-def index(
-    path: Path, lengths: Sequence[int], documents: Sequence[int], code: int = INT32, modes: bool = False
-) -> Path:
+def index(path: Path, lengths: Sequence[int], documents: Sequence[int], code: int = INT32, modes: bool = False) -> Path:
     """A Megatron .idx as its writer makes it: header, lengths, pointers in bytes, document offsets, modes."""
     width = {INT32: 4, UINT16: 2}.get(code, 4)
     sizes = np.array(lengths, dtype=np.int32)

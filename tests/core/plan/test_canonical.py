@@ -64,6 +64,11 @@ def test_order_of_entries_counts() -> None:
     assert digest(TEXT + one + other) != digest(TEXT + other + one)
 
 
+def test_order_of_the_weights_of_a_stage_does_not_count() -> None:
+    stage = '[[data.sources]]\nname = "a"\n[[data.sources]]\nname = "b"\n[[data.stages]]\nname = "s"\nweights = '
+    assert digest(TEXT + stage + "{ a = 0.5, b = 0.5 }\n") == digest(TEXT + stage + "{ b = 0.5, a = 0.5 }\n")
+
+
 def test_hash_of_the_first_day() -> None:
     """Sign-offs keep hashes: this one never changes."""
     assert digest(TEXT) == "bcce657ddb6dd76d73e7f59acee0bf57cf63fc92932c9d82f89625360b4b6a1c"

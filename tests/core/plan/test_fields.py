@@ -128,7 +128,9 @@ def test_bounds(table: str, field: str, inside: list[str], outside: list[str]) -
 
 def test_interval_is_auto_or_a_time() -> None:
     def interval(literal: str) -> Any:
-        return plan_of_text(f"format = 1\n[reliability]\ncheckpoint_interval = {literal}\n", "p").reliability.checkpoint_interval
+        return plan_of_text(
+            f"format = 1\n[reliability]\ncheckpoint_interval = {literal}\n", "p"
+        ).reliability.checkpoint_interval
 
     assert interval('"auto"') == "auto"
     assert interval('"2h 30min"') == 9000

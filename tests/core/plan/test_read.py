@@ -8,6 +8,10 @@ import pytest
 
 from trainplan.plan.read import PlanError, Unusable, open_plan, plan_of_text
 
+TOKENS = "A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12"
+UNTOLD = "not a number of tokens. A number of tokens such as 15.6T or 15.6e12"
+TIMES = "A time such as 3d 4h or 15min"
+
 
 def errors(text: str) -> tuple[PlanError, ...]:
     with pytest.raises(Unusable) as caught:
@@ -24,18 +28,19 @@ def one(line: str, table: str = "data") -> PlanError:
 @pytest.mark.parametrize(
     ("table", "line", "column", "message"),
     [
-        ("data", "train_tokens = nan", 16, "train_tokens is nan. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12"),
-        ("data", "train_tokens = inf", 16, "train_tokens is inf. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12"),
-        ("data", "train_tokens = 1e999", 16, "train_tokens is inf. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12"),
-        ("data", "train_tokens = true", 16, "train_tokens is true. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12"),
-        ("data", "train_tokens = 0", 16, "train_tokens is 0. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12; nearest: 1"),
-        ("data", "train_tokens = -5", 16, "train_tokens is -5. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12; nearest: 1"),
-        ("data", "train_tokens = 1.5", 16, "train_tokens is 1.5, not a whole number. A number of tokens from 1 to 1e17 such as 15.6T or 15.6e12; nearest: 2"),
-        ("data", 'train_tokens = "15.6t"', 16, 'train_tokens is "15.6t", not a number of tokens. A number of tokens such as 15.6T or 15.6e12; nearest: 15.6T'),
-        ("data", 'train_tokens = "15.6 trillion"', 16, 'train_tokens is "15.6 trillion", not a number of tokens. A number of tokens such as 15.6T or 15.6e12; nearest: 15.6T'),
-        ("data", 'train_tokens = "many"', 16, 'train_tokens is "many", not a number of tokens. A number of tokens such as 15.6T or 15.6e12'),
+        ("data", "train_tokens = nan", 16, f"train_tokens is nan. {TOKENS}"),
+        ("data", "train_tokens = inf", 16, f"train_tokens is inf. {TOKENS}"),
+        ("data", "train_tokens = 1e999", 16, f"train_tokens is inf. {TOKENS}"),
+        ("data", "train_tokens = true", 16, f"train_tokens is true. {TOKENS}"),
+        ("data", "train_tokens = 0", 16, f"train_tokens is 0. {TOKENS}; nearest: 1"),
+        ("data", "train_tokens = -5", 16, f"train_tokens is -5. {TOKENS}; nearest: 1"),
+        ("data", "train_tokens = 1.5", 16, f"train_tokens is 1.5, not a whole number. {TOKENS}; nearest: 2"),
+        ("data", 'train_tokens = "15.6t"', 16, f'train_tokens is "15.6t", {UNTOLD}; nearest: 15.6T'),
+        ("data", 'train_tokens = "15.6 trillion"', 16, f'train_tokens is "15.6 trillion", {UNTOLD}; nearest: 15.6T'),
+        ("data", 'train_tokens = "many"', 16, f'train_tokens is "many", {UNTOLD}'),
         ("data", 'train_tokens = ""', 16, 'train_tokens is "", empty. A number of tokens such as 15.6T or 15.6e12'),
-        ("cluster", "nodes = 9223372036854775807", 9, "nodes is 9223372036854775807. A whole number from 1 to 1,000,000,000; nearest: 1000000000"),
+        ("cluster", "nodes = 9223372036854775807", 9,
+         "nodes is 9223372036854775807. A whole number from 1 to 1,000,000,000; nearest: 1000000000"),
         ("cluster", "nodes = [1]", 9, "nodes is a list of 1. A whole number from 1 to 1,000,000,000"),
         ("cluster", "nodes = 2026-12-07", 9, "nodes is 2026-12-07. A whole number from 1 to 1,000,000,000"),
         ("cluster", "pue = 0.9", 7, "pue is 0.9. A number from 1 to 1,000,000; nearest: 1"),
@@ -45,17 +50,23 @@ def one(line: str, table: str = "data") -> PlanError:
         ("data", 'document_mask = "yes"', 17, 'document_mask is "yes". Only true or false'),
         ("data", "packing = 3", 11, "packing is 3. One of concat, best-fit, pad"),
         ("data", 'packing = "Concat"', 11, 'packing is "Concat". One of concat, best-fit, pad; nearest: concat'),
-        ("training", 'precision = "bf16"', 13, 'precision is "bf16". One of fp32, bf16-mixed, bf16-pure, fp16-mixed, fp8-mixed; nearest: bf16-pure'),
+        ("training", 'precision = "bf16"', 13,
+         'precision is "bf16". One of fp32, bf16-mixed, bf16-pure, fp16-mixed, fp8-mixed; nearest: bf16-pure'),
         ("schedule", 'start = "2026-12-07"', 9, 'schedule.start is "2026-12-07". A date such as 2026-12-07'),
         ("schedule", "start = 2026-12-07T10:00:00", 9, "schedule.start is 2026-12-07 10:00:00. A date such as 2026-12-07"),
-        ("storage", 'write_bandwidth = "100GB"', 19, 'write_bandwidth is "100GB", not a rate in bytes or bits. A rate in bytes or bits such as 400Gb/s or 50GB/s'),
-        ("storage", 'capacity = "2 PB/s"', 12, 'capacity is "2 PB/s", not a size in bytes. A size in bytes such as 80GiB or 1.5TB'),
-        ("reliability", 'restart_time = "15 minutes"', 16, 'restart_time is "15 minutes", not a time. A time such as 3d 4h or 15min'),
-        ("reliability", "job_time_limit = 0", 18, "job_time_limit is 0. A time above 0, at most 10,000,000,000 such as 3d 4h or 15min"),
+        ("storage", 'write_bandwidth = "100GB"', 19,
+          'write_bandwidth is "100GB", not a rate in bytes or bits. A rate in bytes or bits such as 400Gb/s or 50GB/s'),
+        ("storage", 'capacity = "2 PB/s"', 12,
+         'capacity is "2 PB/s", not a size in bytes. A size in bytes such as 80GiB or 1.5TB'),
+        ("reliability", 'restart_time = "15 minutes"', 16, f'restart_time is "15 minutes", not a time. {TIMES}'),
+        ("reliability", "job_time_limit = 0", 18,
+         "job_time_limit is 0. A time above 0, at most 10,000,000,000 such as 3d 4h or 15min"),
         ("cluster", 'currency = "US$"', 12, 'currency is "US$". A word of letters such as USD'),
         ("cluster", "accelerator = 3", 15, "accelerator is 3. Text in quotes"),
-        ("model", 'preset = "llama3.1-8b"', 10, 'preset is "llama3.1-8b", not in the catalogue of models. Nearest: llama-3.1-8b'),
-        ("cluster", 'accelerator = "H100_SXM"', 15, 'accelerator is "H100_SXM", not in the catalogue of accelerators. Nearest: h100-sxm'),
+        ("model", 'preset = "llama3.1-8b"', 10,
+         'preset is "llama3.1-8b", not in the catalogue of models. Nearest: llama-3.1-8b'),
+        ("cluster", 'accelerator = "H100_SXM"', 15,
+         'accelerator is "H100_SXM", not in the catalogue of accelerators. Nearest: h100-sxm'),
     ],
 )  # fmt: skip
 def test_wrong_value(table: str, line: str, column: int, message: str) -> None:
@@ -138,7 +149,8 @@ def test_unknown_source_in_the_weights_of_a_stage() -> None:
 
 def test_several_at_once_in_file_order() -> None:
     text = (
-        "# a plan\n[cluster]\nnodes = 0\n\n[data]\ntrain_tokens = nan\nsampler = 'megatron'\ntypo = 1\n\n[utilization]\nvalue = 2\n"
+        "# a plan\n[cluster]\nnodes = 0\n\n[data]\ntrain_tokens = nan\nsampler = 'megatron'\ntypo = 1\n\n"
+        "[utilization]\nvalue = 2\n"
     )
     found = errors(text)
     assert [(error.line, error.column) for error in found] == [(1, 1), (3, 9), (6, 16), (7, 11), (8, 1), (11, 9)]

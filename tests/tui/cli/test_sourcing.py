@@ -48,6 +48,7 @@ def test_write_is_one_edit(plan: Path, capsys: pytest.CaptureFixture[str]) -> No
     text = plan.read_text()
     assert "unique_tokens = 500\n" in text
     assert 'name = "web"   # kept' in text
+    assert 'manifest = "web.idx"' in text  # told from the plan's folder
     assert main(["sources", str(plan), str(manifest), "--write"]) == 0
     assert "nothing differs" in capsys.readouterr().out
     assert plan.read_text() == text

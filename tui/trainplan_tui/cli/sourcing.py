@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 from trainplan.budgets.situation import Situation
@@ -17,7 +19,7 @@ from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, wr
 def run(options: Options) -> int:
     """Print both, source by source; nothing is written where a manifest cannot be used or does not fit the vocabulary."""
     plan = opened(options.plan, options.set)
-    counts = _counts(options.manifests)
+    counts = _counts(options.manifests, Path(options.plan).parent)
     _refuse_vocabulary(plan, counts)
     found = beside(plan.plan, counts)
     notes = _write(options, plan, found) if options.write else []
@@ -30,11 +32,13 @@ def run(options: Options) -> int:
     return 0
 
 
-def _counts(manifests: list[str]) -> tuple[Counts, ...]:
+def _counts(manifests: list[str], folder: Path) -> tuple[Counts, ...]:
+    """What the manifests count; their paths are told from the plan's folder, wherever the call is made."""
     found: list[Counts] = []
     for manifest in manifests:
         try:
-            found.extend(counts_of(Path(manifest)))
+            path = os.path.relpath(manifest, folder)
+            found.extend(replace(one, manifest=path) for one in counts_of(Path(manifest)))
         except ManifestError as error:
             raise Refused(str(error)) from None
     names = [one.name for one in found]

@@ -10,11 +10,13 @@ from trainplan_tui.widgets.frame import PaneName
 OVERVIEW: Final = PaneName("1", "Overview", "Overview")
 TOKENS: Final = PaneName("2", "Tokens", "Tokens")
 COMPUTE: Final = PaneName("3", "Compute", "Compute")
+MEMORY: Final = PaneName("4", "Memory", "Memory")
 
 BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
     OVERVIEW: (),
     TOKENS: ("tokens",),
     COMPUTE: ("compute", "model", "reliability", "storage"),
+    MEMORY: ("memory", "parallelism"),
 }
 """Budgets whose findings stand in a pane."""
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.ledgers import COMPUTE, OVERVIEW, TOKENS
+from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
 from trainplan.table import Table
-from trainplan_tui.panes import compute, names, overview, tokens
+from trainplan_tui.panes import compute, memory, names, overview, tokens
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.panes.sources import views
 from trainplan_tui.shown import Shown
@@ -48,4 +48,5 @@ PANES: Final = (
     Pane(names.OVERVIEW, overview.rows, OVERVIEW, overview.side),
     Pane(names.TOKENS, tokens.rows, TOKENS, tokens.side, views),
     Pane(names.COMPUTE, compute.rows, COMPUTE, compute.side),
+    Pane(names.MEMORY, memory.rows, MEMORY, memory.side),
 )

@@ -1,0 +1,278 @@
+"""The memory ledger: every pipeline rank at every named instant, the worst of both, and what is left of the device.
+
+The prediction is the largest over ranks of the largest over instants, never a sum of parts that are not alive together.
+Kernel scratch, graph pools and NVLS buffers are not counted; `memory.fragmentation` and `memory.runtime_overhead` stand for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from trainplan.budgets.memory_layers import Split, layer_kept, split
+from trainplan.budgets.memory_recipe import Recipe, recipe
+from trainplan.budgets.memory_stages import MOST_RANKS, Stage, stages
+from trainplan.budgets.memory_states import Held, States, held, states
+from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing, work
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest, total
+from trainplan.formulas import memory_work as f
+
+CATEGORIES: Final = (
+    "weights",
+    "gradients",
+    "optimizer_states",
+    "activations",
+    "attention_temporaries",
+    "logits",
+    "communication_buffers",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instant:
+    """One named instant of a rank: bytes by category, and their sum."""
+
+    name: str
+    parts: Mapping[str, Figure]
+    allocated: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankMemory:
+    """One pipeline rank: its instants, the worst of them, and what the driver shows then."""
+
+    rank: int
+    instants: tuple[Instant, ...]
+    worst: Instant
+    allocated: Figure
+    reserved: Figure
+    total: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryBudget:
+    """The worst rank at its worst instant by category, which sum to the total; and every rank."""
+
+    weights: Figure
+    gradients: Figure
+    optimizer_states: Figure
+    activations: Figure
+    attention_temporaries: Figure
+    logits: Figure
+    communication_buffers: Figure
+    fragmentation_runtime: Figure
+    allocated: Figure
+    reserved: Figure
+    total: Figure
+    total_low: Figure
+    total_high: Figure
+    usable: Figure
+    headroom: Figure
+    worst_rank: Figure
+    worst_instant: Choice | Blocked
+    ranks: Mapping[str, Figure]
+    table: tuple[RankMemory, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Common:
+    """What every rank shares: one layer of each kind, the recipe, the cut of a microbatch."""
+
+    model: ModelBudget
+    parts: Held
+    recipe: Recipe
+    layers: Layers
+    cut: Split
+    final_norm: Figure
+
+
+def memory_budget(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> MemoryBudget:
+    """The ledger of the last stretch's length and microbatches; blocked where a field or the mesh is missing."""
+    last = tokens.stretches[-1].situation
+    reason = _reason(last, model, mesh, tokens)
+    if reason is not None:
+        return _blocked_budget(reason, s["cluster.memory_per_accelerator"])
+    common = common_parts(last, model, mesh, tokens.microbatches)
+    table = _ranks(last, common, stages(last, model, tokens.microbatches))
+    return _budget(last, table)
+
+
+def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
+    """Why no ledger can be kept, or None."""
+    pipeline = s["parallelism.pipeline"]
+    needed = [model.parameters, model.padded_vocabulary, mesh.data, s["data.sequence_length"]]
+    if pipeline != 1 or s.word("training.gradient_accumulation") == "full":
+        needed.append(tokens.microbatches)
+    if s.word("parallelism.sharding") == "hsdp":
+        needed.append(s["parallelism.shard_size"])
+    for figure in needed:
+        if isinstance(figure, Blocked):
+            return figure.code
+    if pipeline > min(len(model.shape.sparse), MOST_RANKS):
+        return "G4"
+    if model.shape.expert_layers is not None and s["model.moe.num_experts"] % s["parallelism.expert"] != 0:
+        return "G8"
+    return None
+
+
+def common_parts(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: Figure) -> Common:
+    """What every rank shares."""
+    cut, made = split(s), recipe(s, microbatches)
+    dense = model.dense is not None or not model.shape.sparse
+    kinds = {sparse: layer_kept(s, model, cut, sparse=sparse) for sparse in (False, True) if _has(model, sparse)}
+    either = next(iter(kinds.values()))
+    plain = matmul_weights(s, (model.attention, model.dense)) if dense else nothing("1")
+    mixed = (
+        matmul_weights(s, (model.attention, model.router, model.expert, model.shared)) if model.expert else nothing("1")
+    )
+    layers = Layers(kinds.get(False, either), kinds.get(True, either), plain, mixed)
+    final = f.stream_bytes(cut.tokens, made.element, s["model.hidden_size"], cut.residual)
+    return Common(model, held(s, model, mesh), made, layers, cut, final)
+
+
+def _has(model: ModelBudget, sparse: bool) -> bool:
+    return model.expert is not None if sparse else model.dense is not None
+
+
+def _ranks(s: Situation, common: Common, found: list[Stage]) -> tuple[RankMemory, ...]:
+    """Every rank; ranks that hold the same are worked out once."""
+    seen: dict[tuple[float, ...], RankMemory] = {}
+    table: list[RankMemory] = []
+    resident: dict[tuple[float, ...], tuple[States, Work]] = {}
+    for rank, stage in enumerate(found):
+        held_key = (float(stage.dense_layers), float(stage.expert_layers), float(stage.first), float(stage.last))
+        key = (*held_key, float(stage.in_flight))
+        if key not in seen:
+            if held_key not in resident:
+                resident[held_key] = (
+                    states(stage, common.parts, common.recipe),
+                    work(s, common.model, stage, common.parts, common.recipe, common.layers, common.cut),
+                )
+            seen[key] = _rank(s, rank, common, stage, *resident[held_key])
+        same = seen[key]
+        table.append(RankMemory(rank, same.instants, same.worst, same.allocated, same.reserved, same.total))
+    return tuple(table)
+
+
+def _rank(s: Situation, rank: int, common: Common, stage: Stage, kept: States, extra: Work) -> RankMemory:
+    instants = rank_instants(s, common, stage, kept, extra)
+    allocated = largest(**{instant.name: instant.allocated for instant in instants})
+    worst = next(instant for instant in instants if instant.allocated == allocated)
+    reserved = f.reserved_bytes(allocated, s["memory.fragmentation"])
+    return RankMemory(rank, instants, worst, allocated, reserved, _visible(s, reserved))
+
+
+def _visible(s: Situation, reserved: Figure) -> Figure:
+    calibration = (
+        given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
+        if s.value("memory.calibration") is None
+        else s["memory.calibration"]
+    )
+    return f.visible_bytes(reserved, s["memory.runtime_overhead"], calibration)
+
+
+def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
+    """The instants of one rank, in the order of a step."""
+    layers, none = common.layers, nothing()
+    dense, sparse = layers.dense, layers.sparse
+    each = f.rank_kept(
+        stage.dense_layers, dense.stored, stage.expert_layers, sparse.stored, stage.last, common.final_norm
+    )
+    flying = stage.in_flight
+    if s.plan.training.activation_offload:
+        each = f.offloaded_activations(_larger(stage, dense.stored, sparse.stored))
+        flying = given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
+    again = _larger(stage, dense.again, sparse.again)
+    flight = f.activations_in_flight(each, flying)
+    found = [
+        _instant("loss", kept, flight, none, extra.logits, extra.buffers_loss),
+        _instant(
+            "first layer of backward",
+            kept,
+            f.activations_with_layer(each, flying, again),
+            extra.temporaries,
+            none,
+            extra.buffers_layer,
+        ),
+        _instant(
+            "end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end
+        ),
+        _instant("optimizer step", kept, none, none, none, extra.buffers_step),
+    ]
+    if s.plan.training.attention == "eager":
+        mlp = _larger(stage, dense.mlp, sparse.mlp)
+        left = f.activations_without_mlp(each, flying, again, mlp)
+        found.insert(2, _instant("attention of the first layer", kept, left, extra.score_temporaries, none, extra.buffers_layer))
+    if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
+        found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
+    return tuple(found)
+
+
+def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
+    return f.largest_layer(stage.dense_layers, dense, stage.expert_layers, sparse)
+
+
+def _instant(
+    name: str, kept: States, activations: Figure, temporaries: Figure, logits: Figure, buffers: Figure
+) -> Instant:
+    values = (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers)
+    parts = dict(zip(CATEGORIES, values, strict=True))
+    return Instant(name, parts, total(**parts))
+
+
+def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
+    ranks = {f"{one.rank}.total": one.total for one in table}
+    peak = largest(**{f"rank {one.rank}": one.total for one in table})
+    worst = next(one for one in table if one.total == peak)
+    usable = s["cluster.memory_per_accelerator"]
+    low, high = band(s)
+    rank = given("worst rank", float(worst.rank), "1", "the largest total, the lowest rank on a tie", kind="measured")
+    return MemoryBudget(
+        **worst.worst.parts,
+        fragmentation_runtime=f.outside_tensors(worst.total, worst.allocated),
+        allocated=worst.allocated,
+        reserved=worst.reserved,
+        total=peak,
+        total_low=f.band_edge(peak, low),
+        total_high=f.band_edge(peak, high),
+        usable=usable,
+        headroom=f.headroom(usable, peak),
+        worst_rank=rank,
+        worst_instant=Choice(worst.worst.name, "the largest instant of the worst rank", inputs=(worst.allocated,)),
+        ranks=ranks,
+        table=table,
+    )
+
+
+def band(s: Situation) -> tuple[Figure, Figure]:
+    """Edges of the 80 % band as ratios, by how much of the recipe the plan says and how well such runs were predicted."""
+    native = s.plan.training.framework in ("torchtitan", "fsdp", "maxtext")
+    unknown = native and not (s.written("training.kernels") and s.written("training.loss"))
+    spread = native and (s["parallelism.tensor"] > 1 or s["parallelism.pipeline"] > 1)
+    low, high = (0.90, 1.35) if unknown else (0.80, 1.20) if spread else (0.90, 1.10)
+    source = "residuals on measured rows, tests/golden/memory.toml"
+    return given("band, low", low, "1", source), given("band, high", high, "1", source)
+
+
+def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:
+    none = blocked(code, "bytes")
+    words: dict[str, Figure] = dict.fromkeys(CATEGORIES, none)
+    return MemoryBudget(
+        **words,
+        fragmentation_runtime=none,
+        allocated=none,
+        reserved=none,
+        total=none,
+        total_low=none,
+        total_high=none,
+        usable=usable,
+        headroom=none,
+        worst_rank=blocked(code),
+        worst_instant=Blocked(code, "text"),
+        ranks={},
+        table=(),
+    )

@@ -1,0 +1,159 @@
+"""Working sets of a rank: logits, gathered layers, gradients on their way, temporaries, by framework and sharding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from trainplan.budgets.layer import Layer
+from trainplan.budgets.memory_layers import Kept, Split, attention_widths, score_bytes
+from trainplan.budgets.memory_recipe import Recipe, element_bytes, word
+from trainplan.budgets.memory_stages import Stage
+from trainplan.budgets.memory_states import Held
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure, given, total
+from trainplan.formulas import memory_states as st
+from trainplan.formulas import memory_work as f
+
+STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
+
+LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
+"""Bytes of a logit at the peak of the loss, by kernel; plain depends on the type and on who splits the head."""
+
+CHUNKS: Final = 8.0
+"""Chunks of a chunked loss where nothing says otherwise: torchtune's default."""
+
+BUCKET_ELEMENTS: Final = 5e8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layers:
+    """Both kinds of layer of a plan, where the model has them, and their matmul weights on a rank."""
+
+    dense: Kept
+    sparse: Kept
+    dense_weights: Figure
+    sparse_weights: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """Bytes on top of states and activations at each instant of a rank."""
+
+    logits: Figure
+    evaluation: Figure
+    temporaries: Figure
+    score_temporaries: Figure
+    buffers_loss: Figure
+    buffers_layer: Figure
+    buffers_end: Figure
+    buffers_step: Figure
+
+
+def nothing(unit: str = "bytes") -> Figure:
+    """Zero, where a part does not exist."""
+    return given("nothing", 0.0, unit, "no such part at this instant", kind="measured")
+
+
+def logit_each(s: Situation) -> Figure:
+    """Bytes of a logit at the peak of the loss."""
+    kernel = word(s, "training.loss")
+    plain = 16.0 if s["parallelism.tensor"] > 1 and word(s, "training.head") == "vocab-parallel" else 12.0
+    each = {"plain": plain, "chunked": 12.0 / CHUNKS}.get(kernel) or LOSS_BYTES[kernel]
+    kind, verified = s.origin("training.loss")
+    return given(f"bytes of a logit, {kernel} loss", each, "bytes", STUDY, kind=kind, verified=verified)
+
+
+def head_ranks(s: Situation) -> Figure:
+    """Ranks that divide the vocabulary at the loss."""
+    if word(s, "training.head") == "vocab-parallel":
+        return s["parallelism.tensor"]
+    kind, verified = s.origin("training.head")
+    return given("ranks that divide the logits", 1.0, "1", "training.head gathered", kind=kind, verified=verified)
+
+
+def matmul_weights(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
+    """Matmul weights of one layer on one tensor rank; of experts, one."""
+    named = dict(zip(("attention", "mlp", "expert", "shared"), parts, strict=False))
+    found = {name: one.weights for name, one in named.items() if one is not None}
+    return st.held_parameters(total(**found), nothing("1"), s["parallelism.tensor"])
+
+
+def work(
+    s: Situation, model: ModelBudget, stage: Stage, parts: Held, recipe: Recipe, layers: Layers, cut: Split
+) -> Work:
+    """Every working set of one pipeline rank."""
+    local = head_ranks(s)
+    logits = f.logit_bytes(cut.tokens, model.padded_vocabulary, local, logit_each(s), stage.last)
+    evaluated = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering")
+    width = f.largest_layer(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
+    temporaries = f.backward_temporaries(cut.tokens, recipe.element, s["model.hidden_size"], width, cut.tensor)
+    buffers = _buffers(s, stage, parts, recipe, layers)
+    return Work(
+        logits,
+        f.logit_bytes(cut.tokens, model.padded_vocabulary, local, evaluated, stage.last),
+        temporaries,
+        _scores(s, model, cut) if s.plan.training.attention == "eager" else nothing(),
+        *buffers,
+    )
+
+
+SCORE_PEAK: Final = {"torch-eager": 12.0}
+"""Bytes of a score alive in the softmax backward: fp32 probabilities, their gradient and the softmax gradient; fused: 5."""
+
+
+def _scores(s: Situation, model: ModelBudget, cut: Split) -> Figure:
+    """Attention half of a layer's backward: gradients of the stream and of the products, and score matrices."""
+    query, _ = attention_widths(s, model)
+    kept, peak = float(score_bytes(s)), SCORE_PEAK.get(word(s, "training.kernels"), 5.0)
+    each = given("bytes of a score beside the kept ones", max(peak - kept, 0.0), "bytes", STUDY)
+    return total(
+        scores=f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor),
+        products=f.attention_temporaries(cut.tokens, element_bytes(s), s["model.hidden_size"], query, cut.tensor),
+    )
+
+
+def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: Layers) -> tuple[Figure, ...]:
+    """Communication buffers at the loss, in the first layer's backward, at its end, and in the step."""
+    if recipe.gathers or s.plan.training.framework in ("torchtitan", "fsdp", "maxtext"):
+        return _gathered(s, stage, parts, recipe)
+    if s.plan.training.framework == "deepspeed":
+        buckets = _buckets(s, recipe)
+        return buckets, buckets, buckets, buckets
+    weights = f.largest_layer(
+        stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights
+    )
+    head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
+    dummies = f.dummy_gradients(recipe.element, weights, stage.last, head)
+    return dummies, dummies, dummies, dummies
+
+
+def _buckets(s: Situation, recipe: Recipe) -> Figure:
+    elements = (
+        given("elements in a bucket", BUCKET_ELEMENTS, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+        if s.value("parallelism.bucket_elements") is None
+        else s["parallelism.bucket_elements"]
+    )
+    count = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")
+    return f.bucket_bytes(count, elements, recipe.element)
+
+
+def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[Figure, ...]:
+    """FSDP: gathered layers and root, and the gradient of the unit that is reduced."""
+    layer = f.largest_layer(
+        stage.dense_layers, parts.dense, stage.expert_layers, st.sum_of(parts.sparse, parts.experts)
+    )
+    root = f.root_parameters(stage.first, parts.embedding, stage.last, parts.head)
+    gathers = recipe.gathers
+    two = given("gathered layers", 2.0 if gathers else 0.0, "1", "one ahead and one in use", kind="default")
+    kept = root if gathers else nothing("1")
+    gathered = f.gathered_bytes(two, layer, kept, recipe.element)
+    root_gathered = f.gathered_bytes(nothing("1"), layer, kept, recipe.element)
+    head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
+    return (
+        f.work_bytes(root_gathered, f.dummy_gradients(recipe.element, nothing("1"), stage.last, head)),
+        f.work_bytes(gathered, f.unreduced_bytes(layer, recipe.element, recipe.reduced)),
+        f.work_bytes(root_gathered, f.unreduced_bytes(root, recipe.element, recipe.reduced)),
+        nothing(),
+    )
