@@ -49,11 +49,11 @@ Origin: TypeAlias = "Card | Given"
 class Figure(float):
     """A float in base units that remembers its origin, its inputs and what the weakest of them is."""
 
-    __slots__ = ("inputs", "origin", "rank", "sound")
+    __slots__ = ("_rank", "_sound", "inputs", "origin")
     origin: Origin
     inputs: tuple[Figure, ...]
-    rank: int
-    sound: bool
+    _rank: int
+    _sound: bool
 
     @property
     def unit(self) -> str:
@@ -65,9 +65,23 @@ class Figure(float):
         return KINDS[self.rank]
 
     @property
+    def rank(self) -> int:
+        """The place of the weakest input's kind in `KINDS`; looked for when first asked, since few figures are shown."""
+        try:
+            return self._rank
+        except AttributeError:
+            own = RANK[self.origin.kind] if isinstance(self.origin, Given) else len(KINDS) - 1
+            self._rank = min((item.rank for item in self.inputs), default=own)
+            return self._rank
+
+    @property
     def verified(self) -> bool:
         """Whether every value and formula that it rests on was read again in its source."""
-        return self.sound
+        try:
+            return self._sound
+        except AttributeError:
+            self._sound = self.origin.verified and all(item.verified for item in self.inputs)
+            return self._sound
 
     def named_inputs(self) -> Iterator[tuple[str, Figure]]:
         """The inputs with the names that the formula gives them."""
@@ -128,22 +142,13 @@ def given(
     figure = Figure(value)
     figure.origin = Given(name, unit, kind, source, verified, is_field)
     figure.inputs = ()
-    figure.rank = RANK[kind]
-    figure.sound = verified
     return figure
 
 
 def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
-    """A figure that `card` made of `inputs`; what it rests on is the weakest of them."""
+    """A figure that `card` made of `inputs`."""
     figure = Figure(value)
     figure.origin, figure.inputs = card, inputs
-    rank, sound = 7, card.verified
-    for item in inputs:
-        if item.rank < rank:
-            rank = item.rank
-        if not item.sound:
-            sound = False
-    figure.rank, figure.sound = rank, sound
     return figure
 
 

@@ -257,7 +257,9 @@ MEMORY: Final = Table(
         "memory.logits",
         "memory.gradients",
         "memory.optimizer_states",
+        "memory.attention_temporaries",
         "memory.communication_buffers",
+        "memory.fragmentation_runtime",
         "memory.total",
     ),
 )

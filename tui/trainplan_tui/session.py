@@ -193,4 +193,3 @@ def differs(before: object, after: object) -> bool:
     if type(before) is not type(after):
         return True
     return getattr(before, "code", None) != getattr(after, "code", None) if hasattr(after, "code") else before != after
-

@@ -88,6 +88,7 @@ class Common:
     layers: Layers
     cut: Split
     final_norm: Figure
+    output: Figure
 
 
 def memory_budget(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> MemoryBudget:
@@ -131,7 +132,14 @@ def common_parts(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatche
     )
     layers = Layers(kinds.get(False, either), kinds.get(True, either), plain, mixed)
     final = f.stream_bytes(cut.tokens, made.element, s["model.hidden_size"], cut.residual)
-    return Common(model, held(s, model, mesh), made, layers, cut, final)
+    return Common(model, held(s, model, mesh), made, layers, cut, final, _output(s, cut, made))
+
+
+def _output(s: Situation, cut: Split, made: Recipe) -> Figure:
+    """DeepSpeed keeps the output of a stage until its backward; Megatron frees it once it is sent, others do not send."""
+    if s.plan.training.framework != "deepspeed":
+        return nothing()
+    return f.sent_output(cut.tokens, made.element, s["model.hidden_size"])
 
 
 def _has(model: ModelBudget, sparse: bool) -> bool:
@@ -180,7 +188,7 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
     layers, none = common.layers, nothing()
     dense, sparse = layers.dense, layers.sparse
     each = f.rank_kept(
-        stage.dense_layers, dense.stored, stage.expert_layers, sparse.stored, stage.last, common.final_norm
+        stage.dense_layers, dense.stored, stage.expert_layers, sparse.stored, stage.last, common.final_norm, common.output
     )
     flying = stage.in_flight
     if s.plan.training.activation_offload:

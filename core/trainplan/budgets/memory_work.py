@@ -88,7 +88,9 @@ def work(
     logits = f.logit_bytes(cut.tokens, model.padded_vocabulary, local, logit_each(s), stage.last)
     evaluated = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering")
     width = f.largest_layer(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
-    temporaries = f.backward_temporaries(cut.tokens, recipe.element, s["model.hidden_size"], width, cut.tensor)
+    temporaries = f.backward_temporaries(
+        cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, width, cut.tensor
+    )
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
         logits,
@@ -110,7 +112,9 @@ def _scores(s: Situation, model: ModelBudget, cut: Split) -> Figure:
     each = given("bytes of a score beside the kept ones", max(peak - kept, 0.0), "bytes", STUDY)
     return total(
         scores=f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor),
-        products=f.attention_temporaries(cut.tokens, element_bytes(s), s["model.hidden_size"], query, cut.tensor),
+        products=f.attention_temporaries(
+            cut.tokens, element_bytes(s), s["model.hidden_size"], cut.residual, query, cut.tensor
+        ),
     )
 
 
@@ -118,15 +122,25 @@ def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: La
     """Communication buffers at the loss, in the first layer's backward, at its end, and in the step."""
     if recipe.gathers or s.plan.training.framework in ("torchtitan", "fsdp", "maxtext"):
         return _gathered(s, stage, parts, recipe)
-    if s.plan.training.framework == "deepspeed":
-        buckets = _buckets(s, recipe)
-        return buckets, buckets, buckets, buckets
     weights = f.largest_layer(
         stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights
     )
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
+    if s.plan.training.framework == "deepspeed":
+        return _bucketed(s, stage, recipe, weights, head)
     dummies = f.dummy_gradients(recipe.element, weights, stage.last, head)
     return dummies, dummies, dummies, dummies
+
+
+def _bucketed(s: Situation, stage: Stage, recipe: Recipe, weights: Figure, table: Figure) -> tuple[Figure, ...]:
+    """DeepSpeed: buckets all the time, and the gradient that is about to be added to what has accumulated."""
+    buckets, element, none = _buckets(s, recipe), recipe.element, nothing("1")
+    return (
+        f.work_bytes(buckets, f.dummy_gradients(element, none, stage.last, table)),
+        f.work_bytes(buckets, f.dummy_gradients(element, weights, stage.last, none)),
+        f.work_bytes(buckets, f.dummy_gradients(element, none, stage.first, table)),
+        buckets,
+    )
 
 
 def _buckets(s: Situation, recipe: Recipe) -> Figure:

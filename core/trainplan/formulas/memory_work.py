@@ -45,10 +45,10 @@ def dual_in_flight(microbatches: float, pipeline: float) -> float:
 
 @formula("bytes", source="definition")
 def rank_kept(
-    dense_layers: float, dense: float, expert_layers: float, sparse: float, last: float, final_norm: float
+    dense_layers: float, dense: float, expert_layers: float, sparse: float, last: float, final_norm: float, output: float
 ) -> float:
-    """What one pipeline rank keeps of one microbatch; the last rank keeps the final norm too."""
-    return dense_layers * dense + expert_layers * sparse + last * final_norm
+    """What one pipeline rank keeps of one microbatch: its layers, on the last the final norm, on the others the output sent."""
+    return dense_layers * dense + expert_layers * sparse + last * final_norm + (1.0 - last) * output
 
 
 @formula("bytes", source="definition")
@@ -88,15 +88,19 @@ def largest_layer(dense_layers: float, dense: float, expert_layers: float, spars
 
 
 @formula("bytes", source=STUDY)
-def backward_temporaries(tokens: float, element: float, hidden: float, width: float, tensor: float) -> float:
+def backward_temporaries(
+    tokens: float, element: float, hidden: float, residual_ranks: float, width: float, tensor: float
+) -> float:
     """Gradients on their way through one layer: two of the stream and one of the MLP width."""
-    return tokens * element * (2.0 * hidden + width) / tensor
+    return tokens * element * (2.0 * hidden / residual_ranks + width / tensor)
 
 
 @formula("bytes", source=STUDY)
-def attention_temporaries(tokens: float, element: float, hidden: float, query: float, tensor: float) -> float:
+def attention_temporaries(
+    tokens: float, element: float, hidden: float, residual_ranks: float, query: float, tensor: float
+) -> float:
     """Gradients on their way through attention: two of the stream and two of the query width."""
-    return tokens * element * 2.0 * (hidden + query) / tensor
+    return tokens * element * 2.0 * (hidden / residual_ranks + query / tensor)
 
 
 @formula("bytes", source="softmax backward in eager attention, memory study, section 3.6")
@@ -115,6 +119,12 @@ def logit_bytes(tokens: float, vocabulary: float, ranks: float, each: float, las
 def stream_bytes(tokens: float, element: float, hidden: float, ranks: float) -> float:
     """Input and output of the final norm of one microbatch."""
     return tokens * element * 2.0 * hidden / ranks
+
+
+@formula("bytes", source="DeepSpeed runtime/pipe/engine.py: outputs stay in pipe_buffers until backward; read second-hand", verified=False)
+def sent_output(tokens: float, element: float, hidden: float) -> float:
+    """Output of a pipeline stage for one microbatch."""
+    return tokens * element * hidden
 
 
 @formula("bytes", source="Megatron-LM fused weight gradients: one bf16 dummy for each shape of weight, cached")

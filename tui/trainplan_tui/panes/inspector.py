@@ -9,7 +9,7 @@ from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels import quantity_label
 from trainplan.moves import dependents
-from trainplan.plan.describe import sentence_of
+from trainplan.plan.describe import sentence_of, words_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.table import blocked_by, rests
 from trainplan_tui.panes.rows import BodyRow
@@ -53,8 +53,9 @@ def _of_finding(finding: Finding) -> list[str]:
 def _of_field(path: str, shown: Shown) -> list[str]:
     sentences = [sentence_of(path)]
     moved = dependents(shown.estimate, path)
-    place = _place(path, shown)
-    lines = f"{shown.file}:{place}" if place else "not in the file"
+    if words_of(path) or path in ("model.preset", "cluster.accelerator"):
+        return [*sentences, f"enter shows what each choice would do ({_line(path, shown)})"]
+    lines = _line(path, shown)
     if moved:
         names = ", ".join(quantity_label(key) for key in moved[:3])
         sentences.append(f"Moves {len(moved)} rows: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
@@ -80,6 +81,12 @@ def _of_source(id_: str, shown: Shown) -> list[str]:
     ]
     epochs = f"; the sampler builds {source.epochs:.0f} epochs" if isinstance(source.epochs, Figure) else ""
     return [f"passes = {filled} = {source.passes:.4g}{limit}", f"{made}; {', '.join(kept)}{epochs}"]
+
+
+def _line(path: str, shown: Shown) -> str:
+    """Where a field is written."""
+    place = _place(path, shown)
+    return f"{shown.file}:{place}" if place else "not in the file"
 
 
 def _place(path: str, shown: Shown) -> int | None:

@@ -152,7 +152,9 @@ def _bar(name: str, rank: RankMemory, usable: float, target: float, width: int, 
     canvas.spans(BAR, memory_bar(_parts(rank), usable, target, glyphs), end=width - 18)
     free = (usable - float(rank.total)) / GIB
     canvas.right(width - 12, f"{float(rank.total) / GIB:.1f}", bold=True)
-    canvas.right(width - 1, f"fits {free:5.1f}" if free >= 0 else f"OVER {-free:5.1f}", "text" if free >= 0 else "error")
+    canvas.right(
+        width - 1, f"fits {free:5.1f}" if free >= 0 else f"OVER {-free:5.1f}", "text" if free >= 0 else "error"
+    )
     return BodyRow("", "picture", canvas.line())
 
 

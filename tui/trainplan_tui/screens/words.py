@@ -19,10 +19,14 @@ def strip_parts(shown: Shown) -> StripParts:
     errors = sum(item.severity == "error" for item in shown.findings)
     warnings = sum(item.severity == "warning" for item in shown.findings)
     wall, before = shown.estimate.money.wall_time, shown.saved.money.wall_time
+    room, over, share = _room(shown.estimate)
     return StripParts(
         name=shown.file.removesuffix(".toml"),
         unsaved=shown.unsaved,
         edits=f"{shown.edits} edit{'' if shown.edits == 1 else 's'}" if shown.edits else "",
+        room=room,
+        over=over,
+        share=share,
         date=finish(shown.estimate),
         date_moved=_date_moved(before, wall),
         cost=_cost(shown.estimate),
@@ -32,6 +36,15 @@ def strip_parts(shown: Shown) -> StripParts:
         warnings=warnings,
         unsure=shown.trying,
     )
+
+
+def _room(estimate: Estimate) -> tuple[Told, bool, str]:
+    """What is free on the worst rank, or by how much it is over; and how full the device is."""
+    headroom, total, usable = estimate.memory.headroom, estimate.memory.total, estimate.memory.usable
+    if not isinstance(headroom, Figure) or not isinstance(total, Figure) or not isinstance(usable, Figure):
+        return NOTHING, False, ""
+    amount = f"{abs(float(headroom)) / 2**30:.1f}"
+    return Told(f"{amount}GiB", f"{amount} GiB"), headroom < 0, f"{float(total) / float(usable) * 100:.1f} %"
 
 
 def finish(estimate: Estimate) -> Told:

@@ -20,6 +20,9 @@ MOST_TRIED = 16
 """Lists up to this length say what each choice would do; longer ones say what each is."""
 
 
+COLUMNS = ((37, "memory"), (48, "room"), (58, "wall time"), (72, "cost"), (79, "ends"))
+
+
 class ChoiceSheet(Listing):
     """The choices of one field."""
 
@@ -31,7 +34,7 @@ class ChoiceSheet(Listing):
         self.host, self.box = host, box
         self.line = LineEdit()
         self.at = box.choices.index(box.text) if box.text in box.choices else 0
-        self._told: dict[str, tuple[str, str, str]] = {}
+        self._told: dict[str, tuple[str, ...]] = {}
 
     def title(self) -> str:
         """The field, and what the figures are."""
@@ -47,9 +50,8 @@ class ChoiceSheet(Listing):
         canvas = Canvas(width, self.glyphs)
         canvas.put(6, "choice", "dim")
         if len(self.box.choices) <= MOST_TRIED:
-            canvas.right(44, "wall time", "dim")
-            canvas.right(60, "cost", "dim")
-            canvas.put(64, "ends", "dim")
+            for end, word in COLUMNS:
+                canvas.right(end, word, "dim")
         return [canvas.line()]
 
     def items(self, width: int) -> Sequence[Line]:
@@ -59,14 +61,12 @@ class ChoiceSheet(Listing):
     def _item(self, word: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
         canvas.put(3, "=" if word == self.box.text else " ")
-        canvas.put(6, word)
+        canvas.put(6, word, end=26)
         if len(self.box.choices) > MOST_TRIED:
             canvas.put(34, self._title(word), "dim")
             return canvas.line()
-        wall, cost, ends = self._effect(word)
-        canvas.right(44, wall)
-        canvas.right(60, cost)
-        canvas.put(64, ends)
+        for (end, _), text in zip(COLUMNS, self._effect(word), strict=False):
+            canvas.right(end, text, "error" if text.startswith("OVER") else "text")
         return canvas.line()
 
     def _title(self, word: str) -> str:
@@ -74,23 +74,27 @@ class ChoiceSheet(Listing):
         found = entry(kind, word)
         return found.title if found is not None else ""
 
-    def _effect(self, word: str) -> tuple[str, str, str]:
-        """Wall time, cost and end with this choice, from an estimate of its own."""
+    def _effect(self, word: str) -> tuple[str, ...]:
+        """Memory, room, wall time, cost and end with this choice, from an estimate of its own."""
         if word not in self._told:
             self._told[word] = self._tried(word)
         return self._told[word]
 
-    def _tried(self, word: str) -> tuple[str, str, str]:
+    def _tried(self, word: str) -> tuple[str, ...]:
         from trainplan.estimation import estimate
         from trainplan.explain import readable
 
         try:
             attempt = self.host.session.attempt(self.box.path, word)
         except (Unusable, UnknownPath):
-            return "refused", "", ""
+            return ("refused",)
         figures = estimate(attempt.plan, self.host.session.today)
-        wall, cost = figures.money.wall_time, figures.money.cost
+        wall, cost, memory = figures.money.wall_time, figures.money.cost, figures.memory
+        room = memory.headroom
+        free = f"{'OVER' if room < 0 else 'fits'} {abs(float(room)) / 2**30:.1f}" if isinstance(room, Figure) else "?"
         return (
+            f"{float(memory.total) / 2**30:.1f} GiB" if isinstance(memory.total, Figure) else "?",
+            free,
             readable(wall, figures) if isinstance(wall, Figure) else "?",
             readable(cost, figures) if isinstance(cost, Figure) else "?",
             finish(figures).short,

@@ -1,0 +1,46 @@
+"""The Memory pane: ledger, bars, and the strip's verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_the_categories_sum_to_the_total_that_the_strip_tells(play, example, size) -> None:
+    app = await play(example, "4", size=size)
+    memory = app.session.shown.estimate.memory
+    parts = (
+        memory.weights,
+        memory.gradients,
+        memory.optimizer_states,
+        memory.activations,
+        memory.attention_temporaries,
+        memory.logits,
+        memory.communication_buffers,
+        memory.fragmentation_runtime,
+    )
+    assert sum(map(float, parts)) == pytest.approx(float(memory.total), rel=1e-12)
+    free = f"{float(memory.headroom) / 2**30:.1f}"
+    assert free in app.seen[0]
+    assert any(f"fits  {free}" in line or f"fits {free}" in line for line in app.seen)
+
+
+async def test_a_plan_that_does_not_fit_says_over_in_capitals(play, example) -> None:
+    app = await play(example, "4 enter none enter")
+    assert "OVER" in app.seen[0]
+    assert any("rank 0" in line and "OVER" in line for line in app.seen)
+
+
+async def test_choices_of_sharding_say_which_fit(play, example) -> None:
+    app = await play(example, "4 enter")
+    told = {line.split()[0]: line for line in (line.lstrip(">= ") for line in app.seen) if line.startswith(("none", "zero-", "hsdp"))}
+    assert "OVER" in told["none"]
+    assert "fits" in told["zero-3"]
+
+
+async def test_ranks_of_a_pipeline_stand_under_each_other(play, example) -> None:
+    four = example.replace("pipeline = 1", "pipeline = 4")
+    assert four != example
+    app = await play(four, "4", size=(160, 45))
+    assert any("rank 0" in line and ("fits" in line or "OVER" in line) for line in app.seen)
+    assert any(line[3:].startswith("rank 3") or "-3" in line for line in app.seen)
