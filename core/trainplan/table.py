@@ -29,11 +29,12 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A quantity. `style` None means by its unit; `note` replaces what it rests on where all is sound."""
+    """A quantity. `style` None means by its unit; `note` replaces what it rests on; `label` its own label in other company."""
 
     key: str
     style: Style | None = None
     note: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def cells(row: FieldRow | FigureRow, now: Estimate, saved: Estimate | None = Non
     text, unit = written(value, _style(row, value, now))
     return Cells(
         row.key,
-        quantity_label(row.key),
+        row.label or quantity_label(row.key),
         text,
         unit,
         movement(before, value, _style(row, value, now)),

@@ -51,7 +51,6 @@ def model_text(row: Row) -> str:
         extra = f"num_hidden_layers = {row['layers']}\n" if "layers" in row else ""
         return f'[model]\npreset = "{row["preset"]}"\n{extra}'
     plain = row["source"] in ("bloom", "llmf")
-    bias = str(row["source"] == "bloom").lower()
     lines = [
         "[model]",
         f"num_hidden_layers = {row['layers']}",
@@ -67,12 +66,13 @@ def model_text(row: Row) -> str:
         lines += [
             "gated_mlp = false",
             'norm = "layernorm"',
-            f"norm_bias = {bias}",
-            f"attention_bias = {bias}",
-            f"attention_output_bias = {bias}",
-            f"mlp_bias = {bias}",
+            f"norm_bias = true",
+            f"attention_bias = true",
+            f"attention_output_bias = true",
+            f"mlp_bias = true",
             "tie_word_embeddings = true",
-            'position_embedding = "alibi"',
+            f'position_embedding = "{"alibi" if row["source"] == "bloom" else "learned"}"',
+            f"max_position_embeddings = {row['seq']}",
         ]
     if "experts" in row:
         lines += [

@@ -65,6 +65,12 @@ def logit_each(s: Situation) -> Figure:
     return given(f"bytes of a logit, {kernel} loss", each, "bytes", STUDY, kind=kind, verified=verified)
 
 
+def _alive_with_head(s: Situation) -> Figure:
+    """1 where the logits' copies live on while the head's input gradient is made; those of a plain loss are gone by then."""
+    kernel = word(s, "training.loss")
+    return given(f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES), "1", STUDY)
+
+
 def head_ranks(s: Situation) -> Figure:
     """Ranks that divide the vocabulary at the loss."""
     if word(s, "training.head") == "vocab-parallel":
@@ -85,7 +91,12 @@ def work(
 ) -> Work:
     """Every working set of one pipeline rank."""
     local = head_ranks(s)
-    logits = f.logit_bytes(cut.tokens, model.padded_vocabulary, local, logit_each(s), stage.last)
+    logits = total(
+        copies=f.logit_bytes(cut.tokens, model.padded_vocabulary, local, logit_each(s), stage.last),
+        hidden_gradient=f.head_input_gradient(
+            cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, _alive_with_head(s), stage.last
+        ),
+    )
     evaluated = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering")
     width = f.largest_layer(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
     temporaries = f.backward_temporaries(

@@ -115,6 +115,14 @@ def logit_bytes(tokens: float, vocabulary: float, ranks: float, each: float, las
     return last * tokens * vocabulary / ranks * each
 
 
+@formula("bytes", source="definition: the gradient of the head's input is made from the gradient of the logits")
+def head_input_gradient(
+    tokens: float, element: float, hidden: float, residual_ranks: float, alive: float, last: float
+) -> float:
+    """Gradient of the head's input, where it lives together with the logits."""
+    return last * alive * tokens * element * hidden / residual_ranks
+
+
 @formula("bytes", source="definition")
 def stream_bytes(tokens: float, element: float, hidden: float, ranks: float) -> float:
     """Input and output of the final norm of one microbatch."""
