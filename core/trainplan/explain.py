@@ -35,16 +35,16 @@ class Node:
 def tree(estimate: Estimate, key: str, depth: int = 99) -> Node:
     """The tree of a quantity. Raises KeyError where the estimate has no such quantity."""
     value = estimate.all_quantities[key]
-    return _node(estimate, key.rsplit(".", 1)[-1], value, depth, set())
+    return _node(estimate, key.rsplit(".", 1)[-1], value, depth, set(), key.startswith("memory."))
 
 
-def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[int]) -> Node:
+def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[int], device: bool) -> Node:
     if isinstance(value, Blocked):
         return Node(name, "", value, blocked_by(value.code) or "-", "", "", value.code, "missing", True, False, ())
     if isinstance(value, Choice):
-        inner = _children(estimate, value.inputs, [f"input {i + 1}" for i in range(len(value.inputs))], depth, above)
+        inner = _children(estimate, value.inputs, [f"input {i + 1}" for i in range(len(value.inputs))], depth, above, device)
         return Node(name, "", value, str(value), "", "", value.source, value.kind, value.verified, False, inner)
-    shown = readable(value, estimate)
+    shown = readable(value, estimate, device=device)
     if isinstance(value.origin, Given):
         origin = value.origin
         return Node(
@@ -55,7 +55,7 @@ def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[in
     above.add(id(value))
     card = value.origin
     names = [name for name, _ in value.named_inputs()]
-    children = () if seen or depth <= 0 else _children(estimate, value.inputs, names, depth, above)
+    children = () if seen or depth <= 0 else _children(estimate, value.inputs, names, depth, above, device)
     formula, filled = cardtext.text(card), put_in(card, value, estimate)
     return Node(
         name, key, value, shown, formula, filled, card.source, rests(value), card.verified, False, children, seen
@@ -63,18 +63,18 @@ def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[in
 
 
 def _children(
-    estimate: Estimate, inputs: tuple[Figure, ...], names: list[str], depth: int, above: set[int]
+    estimate: Estimate, inputs: tuple[Figure, ...], names: list[str], depth: int, above: set[int], device: bool
 ) -> tuple[Node, ...]:
-    return tuple(_node(estimate, name, item, depth - 1, above) for name, item in zip(names, inputs, strict=True))
+    return tuple(_node(estimate, name, item, depth - 1, above, device) for name, item in zip(names, inputs, strict=True))
 
 
-def readable(value: Figure, estimate: Estimate) -> str:
-    """A figure with its unit, as the tables write it."""
+def readable(value: Figure, estimate: Estimate, *, device: bool = False) -> str:
+    """A figure with its unit, as the tables write it; bytes of a `device` in GiB, of disks and links in GB."""
     currency = estimate.plan.cluster.currency
     if value.unit == "currency":
         return f"{float(value):,.0f} {currency}"
     unit = value.unit.replace("currency", currency)
-    style = numbers.BY_UNIT.get(value.unit)
+    style = numbers.memory_bytes if device and value.unit == "bytes" else numbers.BY_UNIT.get(value.unit)
     if style is None:
         return f"{numbers.count(float(value)).text(float(value))} {unit}"
     text, shown_unit = written(value, style)

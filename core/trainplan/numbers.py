@@ -193,6 +193,14 @@ def device_bytes(value: float) -> Scale:
     return Scale(2.0**30, 2, "GiB")
 
 
+def memory_bytes(value: float) -> Scale:
+    """Parts of device memory: GiB, MiB below a hundredth of one, bytes below a MiB; never decimal prefixes."""
+    for factor, unit in ((2.0**30, "GiB"), (2.0**20, "MiB")):
+        if abs(value) >= factor / 100:
+            return Scale(factor, 2, unit)
+    return Scale(1, 0 if value == int(value) else 2, "B")
+
+
 def energy(value: float) -> Scale:
     """Energy in kWh, MWh or GWh, four digits."""
     for factor, unit in ((3.6e12, "GWh"), (3.6e9, "MWh")):

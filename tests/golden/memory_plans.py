@@ -17,11 +17,6 @@ GIB: Final = 2.0**30
 USABLE: Final = {40: "39.4GiB", 80: "79.2GiB", 96: "94.5GiB", 141: "139.8GiB"}
 """What the driver reports of parts of a nominal size, by GB."""
 
-SUSPECT: Final = (
-    "mem.bloompq.h13824.l84.pp6.mb2",
-    "mem.bloompq.h13824.l84.pp6.mb4",
-)
-"""Rows of one layout that say 65 GB at microbatch 2 and 56 GB at 4, which cannot both be: left out of medians by name."""
 
 RECOMPUTE: Final = {"none": "none", "full": "full", "selective_op": "selective", "selective": "selective"}
 SHARDING: Final = {"zero0": "none", "zero1": "zero-1", "zero2": "zero-2", "zero3": "zero-3", "zero3 over dp*cp": "zero-3"}

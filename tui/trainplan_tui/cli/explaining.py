@@ -40,7 +40,8 @@ def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None
 
             say(f"  = {node.formula}")
             say(f"  = {node.put_in}")
-            say(f"  {sentence(node.value.origin)}")
+            if sentence(node.value.origin):
+                say(f"  {sentence(node.value.origin)}")
     say(f"  source: {node.source}{'' if node.verified else ' (unverified)'}")
     for line in lines(node, glyphs):
         say(f"  {line}")

@@ -124,7 +124,7 @@ def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
         lines += [
             "",
             *(
-                f"{name.replace('_', ' '):<24.24} {readable(item, shown.estimate)}"[:width]
+                f"{name.replace('_', ' '):<24.24} {readable(item, shown.estimate, device=row.id.startswith('memory.'))}"[:width]
                 for name, item in value.named_inputs()
             ),
         ]
