@@ -61,6 +61,7 @@ source = "a run on H100"
 date = 2026-11-01
 
 [storage]
+capacity = "1PB"
 write_bandwidth = "10GB/s"
 read_bandwidth = "20GB/s"
 """

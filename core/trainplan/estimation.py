@@ -12,17 +12,19 @@ from functools import cached_property
 from typing import Any, cast
 
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
+from trainplan.budgets.evaluation import EvaluationBudget, evaluation_budget, evaluation_share
 from trainplan.budgets.exhaustion import Exhaustion, exhaustion
 from trainplan.budgets.memory import MemoryBudget, memory_budget
 from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.packing import PackingBudget, packing_budget
 from trainplan.budgets.pipeline import pipeline_bubble
-from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, reliability_budget
+from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, lost_work, reliability_budget
 from trainplan.budgets.situation import Situation
+from trainplan.budgets.space import Run, SpaceBudget, space_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
-from trainplan.figure import Blocked, Choice, Figure, Given, given
+from trainplan.figure import Blocked, Choice, Figure, Given
 from trainplan.plan.plan import Plan
 
 Value = Figure | Blocked | Choice
@@ -47,6 +49,8 @@ class Estimate:
     packing: PackingBudget
     memory: MemoryBudget
     bubble: Figure
+    evaluation: EvaluationBudget
+    space: SpaceBudget
     quantities: Mapping[str, Value]
 
     def figure(self, key: str) -> Value:
@@ -102,20 +106,23 @@ def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
     speed = throughput(s, model, tokens, mesh)
     checkpoint = checkpoint_budget(s, model, mesh)
     faults = reliability_budget(s, speed.step_time, speed.compute_time, checkpoint)
-    nothing = given("evaluation that blocks", 0.0, "s", "not counted yet", kind="measured")
-    hours = given("separate evaluation", 0.0, "h", "not counted yet", kind="measured")
-    money = cost_budget(s, speed, mesh, faults, nothing, hours)
+    scores = evaluation_budget(s, model, speed, mesh)
+    money = cost_budget(s, speed, mesh, faults, scores.blocking_time, scores.separate_hours)
     mixture = mixture_budget(s, tokens, model.active_parameters)
     limits = exhaustion(s, tokens, mixture, speed.times, faults.slowdown)
     packing = packing_budget(s, mixture, tokens.stretches[-1].sequence_length, speed.flops)
     memory, bubble = memory_budget(s, model, mesh, tokens), pipeline_bubble(s, tokens.microbatches)
+    space = space_budget(s, Run(tokens, mixture, speed, mesh, checkpoint, faults, scores), today)
     quantities = _quantities(model, mesh, tokens, speed, checkpoint, faults, money)
     for part in (mixture, limits, packing):
         _keyed(quantities, "tokens", part)
     _keyed(quantities, "memory", memory)
     quantities["parallelism.bubble"] = bubble
+    _keyed(quantities, "storage", space)
+    _keyed(quantities, "evaluation", scores)
+    quantities["evaluation.share"] = evaluation_share(scores, money.accelerator_hours)
     return Estimate(
-        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble, quantities
+        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble, scores, space, quantities
     )
 
 
@@ -137,7 +144,9 @@ def _quantities(
     _keyed(found, "parallelism", mesh)
     _keyed(found, "storage", checkpoint)
     _keyed(found, "reliability", faults)
-    found["reliability.expected_failures"] = expected_failures(money.wall_time, faults.mtbf)
+    failures = expected_failures(money.wall_time, faults.mtbf)
+    found["reliability.expected_failures"] = failures
+    found["reliability.lost_work"] = lost_work(failures, faults.interval)
     return found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.labels_operation import OPERATION_FIELDS, OPERATION_QUANTITIES
+
 FIELDS: Final[dict[str, str]] = {
     "name": "name",
     "description": "description",
@@ -132,6 +134,7 @@ FIELDS: Final[dict[str, str]] = {
     "reliability.checkpoint_interval": "checkpoint interval",
     "reliability.spare_nodes": "spare nodes",
     "reliability.job_time_limit": "job time limit",
+    **OPERATION_FIELDS,
 }
 
 QUANTITIES: Final[dict[str, str]] = {
@@ -230,6 +233,7 @@ QUANTITIES: Final[dict[str, str]] = {
     "reliability.slowdown": "slowdown",
     "reliability.goodput": "goodput",
     "reliability.expected_failures": "expected failures",
+    **OPERATION_QUANTITIES,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan import numbers
+from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table
 
 OVERVIEW: Final = Table(
@@ -267,5 +268,5 @@ MEMORY: Final = Table(
     ),
 )
 
-TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY)}
+TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, STORAGE, RELIABILITY, EVALUATION)}
 """The budgets that `show --budget` knows."""

@@ -157,6 +157,11 @@ def percent(value: float) -> Scale:
     return Scale(0.01, 1, "%")
 
 
+def small_percent(value: float) -> Scale:
+    """A share in percent with the digits that it needs, two significant at least."""
+    return _digits(value, 0.01, 2, "%") if 0 < abs(value) < 0.01 else percent(value)
+
+
 def ratio(value: float) -> Scale:
     """A ratio with four digits."""
     return _digits(value, 1, 4, "")

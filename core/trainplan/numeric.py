@@ -113,6 +113,24 @@ def _by_unique(function: Any, a: Any) -> Any:
     return np.array([function(float(value)) for value in values])[places].reshape(np.shape(a))
 
 
+def poisson_bound(mean: Any) -> Any:
+    """The smallest count that Poisson events of that mean stay at or below 99 times in 100."""
+    return _by_unique(_poisson_bound, mean)
+
+
+def _poisson_bound(mean: float) -> float:
+    """Summed term by term; past a mean of 500 by the Cornish-Fisher expansion, which is then within one."""
+    if not mean <= 500.0:
+        return float(math.ceil(mean + 2.3263478740408408 * math.sqrt(mean) + 0.7353157 - 0.5))
+    term = covered = math.exp(-mean)
+    count = 0
+    while covered < 0.99:
+        count += 1
+        term *= mean / count
+        covered += term
+    return float(count)
+
+
 def lookup(table: Mapping[Any, float], key: Any) -> Any:
     """The table's value for a key, or a column of them."""
     if _column(key) and not isinstance(key, str):

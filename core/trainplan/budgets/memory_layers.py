@@ -52,11 +52,12 @@ class Split:
 def split(s: Situation) -> Split:
     """How context, tensor and sequence parallelism divide one microbatch."""
     flag = given(
-        "sequence parallel",
+        "parallelism.sequence_parallel",
         float(s.plan.parallelism.sequence_parallel),
         "1",
-        "parallelism.sequence_parallel",
+        "1 where sequence parallel is on, else 0",
         kind=s.origin("parallelism.sequence_parallel")[0],
+        is_field=True,
     )
     tensor = s["parallelism.tensor"]
     tokens = f.local_tokens(s["batch.micro_batch_sequences"], s["data.sequence_length"], s["parallelism.context"])

@@ -146,4 +146,4 @@ def _state(s: Situation, name: str, kept: float, cut: bool, source: str, copy: f
 
 def _trait(s: Situation, path: str, name: str, value: float, source: str, unit: str = "bytes") -> Figure:
     kind, verified = s.origin(path)
-    return given(name, value, unit, f"{path}; {source}", kind=kind, verified=verified)
+    return given(path, value, unit, f"{name}; {source}", kind=kind, verified=verified, is_field=True)

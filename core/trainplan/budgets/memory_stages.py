@@ -39,10 +39,15 @@ def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
     first, last = parallel.first_stage_layers, parallel.last_stage_layers
     if stages > 1 and (first is not None or last is not None):
         return _with_ends(layers, stages, first, last)
-    if layers % stages and (layers + 2) % stages == 0 and (layers + 2) // stages > 1:
-        each = (layers + 2) // stages
-        return (each - 1, *(each,) * (stages - 2), each - 1)
-    return _even(layers, stages)
+    return _shared(layers, stages)
+
+
+def _shared(layers: int, parts: int) -> tuple[int, ...]:
+    """Even; one fewer on both ends where that makes the rest even, because embedding and head count as a layer each."""
+    if parts > 1 and layers % parts and (layers + 2) % parts == 0:
+        each = (layers + 2) // parts
+        return (each - 1, *(each,) * (parts - 2), each - 1)
+    return _even(layers, parts)
 
 
 def _even(layers: int, stages: int) -> tuple[int, ...]:
@@ -75,9 +80,10 @@ def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
     pipeline, schedule = int(s["parallelism.pipeline"]), s.plan.parallelism.schedule
     virtual = int(s["parallelism.virtual_pipeline"])
     if schedule == "zb-v" and pipeline > 1:
-        return _even(layers, 2 * pipeline)
-    if virtual > 1 and pipeline > 1:
-        return _even(layers, pipeline * virtual)
+        return _shared(layers, 2 * pipeline)
+    ends = s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers
+    if virtual > 1 and pipeline > 1 and ends == (None, None):
+        return _shared(layers, pipeline * virtual)
     return layer_counts(s, layers)
 
 

@@ -62,7 +62,8 @@ def logit_each(s: Situation) -> Figure:
     plain = 16.0 if s["parallelism.tensor"] > 1 and word(s, "training.head") == "vocab-parallel" else 12.0
     each = {"plain": plain, "chunked": 12.0 / CHUNKS}.get(kernel) or LOSS_BYTES[kernel]
     kind, verified = s.origin("training.loss")
-    return given(f"bytes of a logit, {kernel} loss", each, "bytes", STUDY, kind=kind, verified=verified)
+    source = f"bytes of a logit, {kernel} loss; {STUDY}"
+    return given("training.loss", each, "bytes", source, kind=kind, verified=verified, is_field=True)
 
 
 def _alive_with_head(s: Situation) -> Figure:
@@ -76,7 +77,8 @@ def head_ranks(s: Situation) -> Figure:
     if word(s, "training.head") == "vocab-parallel":
         return s["parallelism.tensor"]
     kind, verified = s.origin("training.head")
-    return given("ranks that divide the logits", 1.0, "1", "training.head gathered", kind=kind, verified=verified)
+    source = "ranks that divide the logits: one, where the head is gathered"
+    return given("training.head", 1.0, "1", source, kind=kind, verified=verified, is_field=True)
 
 
 def matmul_weights(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:

@@ -17,11 +17,17 @@ class ReliabilityBudget:
     mtbf: Figure
     recovery_time: Figure
     young_interval: Figure
+    daly_first_order: Figure
     daly_interval: Figure
+    availability_interval: Figure
     shortest_interval: Figure
     interval: Figure
     slowdown: Figure
     goodput: Figure
+    goodput_first_order: Figure
+    effective_time_ratio: Figure
+    loss_per_failure: Figure
+    spares: Figure
     queue_time: Figure
 
 
@@ -42,11 +48,19 @@ def reliability_budget(
         mtbf=mtbf,
         recovery_time=recovery,
         young_interval=f.young_interval(stall, mtbf),
+        daly_first_order=f.daly_first_order(stall, mtbf, recovery),
         daly_interval=daly,
+        availability_interval=f.availability_interval(stall, mtbf, recovery),
         shortest_interval=shortest,
         interval=interval,
         slowdown=slow,
         goodput=f.goodput(slow),
+        goodput_first_order=f.goodput_first_order(interval, stall, recovery, mtbf),
+        effective_time_ratio=f.effective_time_ratio(interval, stall, recovery, mtbf),
+        loss_per_failure=f.loss_per_failure(recovery, interval),
+        spares=f.spares(
+            s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.repair_time"]
+        ),
         queue_time=_queue_time(s, compute_time, slow),
     )
 
@@ -83,3 +97,8 @@ def _queue_time(s: Situation, compute_time: Figure, slow: Figure) -> Figure:
 def expected_failures(wall_time: Figure, mtbf: Figure) -> Figure:
     """Failures that stop the job over the run."""
     return f.expected_failures(wall_time, mtbf)
+
+
+def lost_work(failures: Figure, interval: Figure) -> Figure:
+    """Work done again over the run."""
+    return f.lost_work(failures, interval)

@@ -1,4 +1,4 @@
-"""The catalogue: models, accelerators, samplers, optimizers, tasks and published runs as sourced data, one TOML file per entry.
+"""The catalogue: models, accelerators, samplers, optimizers, tasks, published runs and fitted numbers as sourced data, one TOML file per entry.
 
 Data, never code. Only the entries that somebody names are parsed, because tomllib takes 0.2 ms a kilobyte.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-KINDS: Final = ("models", "accelerators", "samplers", "optimizers", "tasks", "evidence")
+KINDS: Final = ("models", "accelerators", "samplers", "optimizers", "tasks", "evidence", "steptime")
 _FOLDER: Final = Path(__file__).parent
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from trainplan.checks.compute import COMPUTE_CHECKS
 from trainplan.checks.layout import LAYOUT_CHECKS
+from trainplan.checks.memory import MEMORY_CHECKS
 from trainplan.checks.missing import MISSING_CHECKS
 from trainplan.checks.model import MODEL_CHECKS
 from trainplan.checks.tokens import TOKEN_CHECKS
@@ -15,7 +16,7 @@ from trainplan.finding import ORDER, Finding
 
 Check = Callable[[Estimate], list[Finding]]
 
-CHECKS: Final[tuple[Check, ...]] = (*MISSING_CHECKS, *MODEL_CHECKS, *LAYOUT_CHECKS, *TOKEN_CHECKS, *COMPUTE_CHECKS)
+CHECKS: Final[tuple[Check, ...]] = (*MISSING_CHECKS, *MODEL_CHECKS, *LAYOUT_CHECKS, *MEMORY_CHECKS, *TOKEN_CHECKS, *COMPUTE_CHECKS)
 
 
 def findings(estimate: Estimate) -> tuple[Finding, ...]:

@@ -13,6 +13,7 @@ OPTIONAL: Final = (
     "schedule.start",
     "storage.write_bandwidth",
     "storage.read_bandwidth",
+    "storage.capacity",
     "cluster.price_per_accelerator_hour",
 )
 """Fields whose absence leaves a budget open without making the rest false: a warning."""
@@ -84,6 +85,7 @@ DECIDES: Final = {
     "parallelism": "cluster.nodes",
     "storage": "storage.write_bandwidth",
     "reliability": "reliability.failures_per_node_day",
+    "evaluation": "evaluation.interval_tokens",
 }
 """The field to look at first where a budget's formula gives no finite value."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainplan.figure import formula
-from trainplan.numeric import ceil, exp, floor, maximum, minimum, sqrt, where
+from trainplan.numeric import ceil, exp, floor, maximum, minimum, poisson_bound, sqrt, where
 
 DEFINITION = "definition"
 KOKOLIS = "Kokolis et al., HPCA 2025, arXiv 2410.21680"
@@ -38,6 +38,48 @@ def daly_interval(stall: float, between_failures: float) -> float:
     root = sqrt(stall / (2.0 * between_failures))
     series = sqrt(2.0 * stall * between_failures) * (1.0 + root / 3.0 + root * root / 9.0) - stall
     return where(stall < 2.0 * between_failures, series, between_failures)
+
+
+@formula("s", source=DALY, verified=False)
+def daly_first_order(stall: float, between_failures: float, recovery: float) -> float:
+    """Daly's first order optimum: sqrt(2 x stall x (time between failures + recovery)) - stall, for short stalls."""
+    return sqrt(2.0 * stall * (between_failures + recovery)) - stall
+
+
+@formula("s", source="NVIDIA, arXiv 2410.18124: Tc = Ts + sqrt(2 (Tf + Tr) Ts + Ts^2)")
+def availability_interval(stall: float, between_failures: float, recovery: float) -> float:
+    """The interval of the best availability, told from start to start of a save: the stall is in it."""
+    return stall + sqrt(2.0 * (between_failures + recovery) * stall + stall * stall)
+
+
+@formula("1", source="Young 1974, first order: what is left after stalls, lost work and recovery")
+def goodput_first_order(interval: float, stall: float, recovery: float, between_failures: float) -> float:
+    """Productive share where stalls and failures are rare: each failure loses half an interval and a recovery."""
+    return 1.0 - stall / interval - (interval / 2.0 + recovery) / between_failures
+
+
+@formula("1", source=KOKOLIS + ": expected effective training time ratio", verified=False)
+def effective_time_ratio(interval: float, stall: float, recovery: float, between_failures: float) -> float:
+    """Productive share where both are rare, as Meta writes it: (1 - (u0 + interval/2) / MTBF) / (1 + stall / interval)."""
+    return (1.0 - (recovery + interval / 2.0) / between_failures) / (1.0 + stall / interval)
+
+
+@formula("s", source="section 6.3 of the research notes: detection, restart and half an interval")
+def loss_per_failure(recovery: float, interval: float) -> float:
+    """What one failure costs in time: recovery, and on average half an interval of work done again."""
+    return recovery + interval / 2.0
+
+
+@formula("s", source="section 6.3 of the research notes: half an interval for each failure")
+def lost_work(failures: float, interval: float) -> float:
+    """Work done again over the whole run."""
+    return failures * interval / 2.0
+
+
+@formula("1", source="section 6.3 of the research notes: Poisson failures in one repair, at 99 %")
+def spares(failures_per_node_day: float, nodes: float, repair: float) -> float:
+    """Spare nodes that cover 99 of 100 repair times: so many nodes, or fewer, fail while one is repaired."""
+    return poisson_bound(failures_per_node_day * nodes * repair / 86400.0)
 
 
 @formula("s", source=DEFINITION)

@@ -123,9 +123,18 @@ def test_suspending_comes_back_with_one_reader(demo: Start) -> None:
     assert terminal.ended() == 0
 
 
+def stopped(process: int) -> None:
+    """Wait until a process has really stopped: a SIGCONT before that takes the SIGSTOP back."""
+    end = time.monotonic() + 10
+    status = Path(f"/proc/{process}/stat")
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "T" and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def test_a_stop_from_outside_comes_back_with_one_reader(demo: Start) -> None:
     terminal = opened(demo())
     terminal.signal(signal.SIGSTOP)
+    stopped(terminal.process)
     terminal.signal(signal.SIGCONT)
     again = terminal.until(b"? help") + terminal.quiet()
     assert again.index(FIRST_SCREEN) < again.index(b"\x1b[?1049h")

@@ -1,0 +1,187 @@
+"""What each dimension of the layout sends in a step, on which link, how long that takes, and what of it stays in sight.
+
+Bytes are sent by one accelerator, one way, the mean over accelerators. Links are the scale-up link inside a domain and the
+fabric between domains; a leaf switch, a rack row and other users of the fabric are not known to a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from trainplan.budgets.kernels import Conditions
+from trainplan.budgets.layer_time import Cut
+from trainplan.budgets.memory_recipe import element_bytes
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Blocked, Figure, choose, given, total
+from trainplan.formulas import communication as f
+from trainplan.formulas import steptime as t
+
+DIMENSIONS: Final = ("data", "tensor", "context", "pipeline", "expert")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """One kind of transfer of a step: bytes sent, the link, its time and what of that is not hidden, in s."""
+
+    dimension: str
+    name: str
+    bytes: Figure
+    link: str
+    time: Figure
+    exposed: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CommunicationBudget:
+    """Bytes of a step by dimension, the exposed time of all, and every operation."""
+
+    data: Figure
+    tensor: Figure
+    context: Figure
+    pipeline: Figure
+    expert: Figure
+    exposed_time: Figure
+    exposed_share: Figure
+    exposed: Mapping[str, Figure]
+    table: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """What the transfers inside a microbatch need to know: the cut, sizes, and how often a layer's transfer runs."""
+
+    here: Cut
+    hidden: Figure
+    element: Figure
+    layers: Figure
+    microbatches: Figure
+    pipeline: Figure
+    domain: Figure
+
+
+def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -> Traffic:
+    """The plan's."""
+    return Traffic(
+        here,
+        s["model.hidden_size"],
+        element_bytes(s),
+        model.shape.layers,
+        microbatches,
+        s["parallelism.pipeline"],
+        s["cluster.scale_up_domain"],
+    )
+
+
+def link_of(group: Figure, domain: Figure) -> str:
+    """Which link a group of neighbours needs: none, scale-up, or fabric."""
+    if isinstance(group, Blocked) or isinstance(domain, Blocked) or group <= 1:
+        return "none"
+    return "scale-up" if group <= domain else "fabric"
+
+
+def tensor_operation(k: Conditions, w: Traffic) -> Operation:
+    """Collectives of tensor parallelism in every layer; those of the vocabulary are not counted."""
+    tensor, again = w.here.tensor, k.linear_recomputed
+    one = given("neighbours", 1.0, "1", "tensor ranks are next to each other", kind="default")
+    inside = f.group_inside(w.domain, one, tensor)
+    sent = f.tensor_bytes(w.layers, w.here.tokens, w.hidden, w.element, tensor, again, w.microbatches, w.pipeline)
+    each = f.tensor_time(w.here.tokens, w.hidden, w.element, tensor, inside, k.domain, k.fabric, again)
+    fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], again)
+    time = _step(w, w.layers, total(transfers=each, fixed=fixed))
+    exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
+    return Operation("tensor", "gather and scatter of activations", sent, link_of(tensor, w.domain), time, exposed)
+
+
+def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
+    return f.time_over_step(each, layers, w.microbatches, w.pipeline)
+
+
+def context_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffic) -> Operation:
+    """Exchange of context parallelism in every attention layer."""
+    context, tensor, shape = s["parallelism.context"], w.here.tensor, model.shape
+    again, one = k.attention_recomputed, given("one rank", 1.0, "1", "definition", kind="default")
+    width = t.key_value_width(shape.key_value_heads, shape.query_size, shape.value_size)
+    heads = t.head_columns(shape.heads, shape.value_size, one)
+    each = choose(
+        s.plan.parallelism.context_type,
+        ring=lambda: f.ring_bytes(w.here.tokens, width, w.element, context, tensor, again),
+        all_to_all=lambda: f.all_to_all_bytes(w.here.tokens, heads, width, w.element, context, tensor, again),
+    )
+    members = f.group_inside(w.domain, tensor, context)
+    rate = f.context_rate(tensor, context, members, w.domain, k.domain, k.fabric)
+    time = t.over_rate(f.over_step(each, w.layers, w.microbatches, w.pipeline), rate)
+    exposed = f.time_times(time, k.numbers["context_exposed"])
+    name = "keys and values around the ring" if s.plan.parallelism.context_type == "ring" else "heads to all ranks"
+    link = link_of(t.head_columns(tensor, context, one), w.domain) if context > 1 else "none"
+    return Operation("context", name, f.over_step(each, w.layers, w.microbatches, w.pipeline), link, time, exposed)
+
+
+def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Figure) -> tuple[Operation, ...]:
+    """Dispatch and combine of experts: what stays inside a domain and what crosses the fabric."""
+    expert, chosen, tensor = s["parallelism.expert"], s["model.moe.num_experts_per_tok"], w.here.tensor
+    again = k.linear_recomputed
+    each = f.expert_bytes(w.here.tokens, chosen, w.hidden, w.element, expert, tensor, again)
+    domains = f.domains_of(expert, w.domain)
+    limit = given("node limit", float("1e9"), "1", "the plan format has no node limit", kind="default")
+    copies = f.remote_copies(chosen, limit, domains)
+    far = f.remote_expert_bytes(w.here.tokens, copies, w.hidden, w.element, domains, tensor, again)
+    near = f.remaining(each, far)
+    start = k.numbers["expert_start"]
+    none = given("no second start", 0.0, "s", "one start for both links", kind="default")
+    nothing = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
+    inside = f.expert_time(each, nothing, k.domain, k.fabric, expert, start)
+    outside = f.expert_time(nothing, far, k.domain, k.fabric, expert, none)
+    return tuple(
+        Operation(
+            "expert",
+            name,
+            f.over_step(sent, expert_layers, w.microbatches, w.pipeline),
+            link if expert > 1 else "none",
+            _step(w, expert_layers, time),
+            f.time_times(_step(w, expert_layers, time), k.expert_exposed),
+        )
+        for name, sent, link, time in (
+            ("dispatch and combine", near, "scale-up", inside),
+            ("dispatch and combine, between domains", far, "fabric", outside),
+        )
+        if link == "scale-up" or expert > w.domain
+    )
+
+
+def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
+    """Activations and gradients between stages; the time is what one microbatch waits for, the rest is hidden."""
+    virtual, schedule = s["parallelism.virtual_pipeline"], s.plan.parallelism.schedule
+    borders = f.turned_borders(w.pipeline) if schedule == "zb-v" else f.chain_borders(w.pipeline, virtual)
+    sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, w.here.split, borders, w.microbatches, w.pipeline)
+    if w.pipeline <= 1:
+        sent = given("no border", 0.0, "bytes", "parallelism.pipeline is 1", kind="default")
+    each = f.transfer_time(w.here.tokens, w.hidden, w.element, w.here.split, virtual, w.pipeline, k.fabric)
+    waited = f.time_times(each, w.microbatches)
+    return Operation("pipeline", "between stages", sent, "fabric" if w.pipeline > 1 else "none", waited, waited)
+
+
+def communication_budget(operations: tuple[Operation, ...], step: Figure) -> CommunicationBudget:
+    """Bytes and exposed time by dimension; dimensions that the model does not have are 0."""
+    sent = {name: _sum(operations, name, "bytes") for name in DIMENSIONS}
+    exposed = {name: _sum(operations, name, "exposed") for name in DIMENSIONS}
+    shown = total(**exposed)
+    return CommunicationBudget(
+        **sent,
+        exposed_time=shown,
+        exposed_share=t.share_of(shown, step),
+        exposed=exposed,
+        table=operations,
+    )
+
+
+def _sum(operations: tuple[Operation, ...], dimension: str, field: str) -> Figure:
+    found = [one for one in operations if one.dimension == dimension]
+    unit = "bytes" if field == "bytes" else "s"
+    if not found:
+        return given(f"no {dimension} parallelism", 0.0, unit, "the model or layout has none", kind="measured")
+    if len(found) == 1:
+        return getattr(found[0], field)  # type: ignore[no-any-return]
+    return total(**{one.name: getattr(one, field) for one in found})

@@ -1,0 +1,192 @@
+"""How fast the plan's software runs on its part: rates, floors and exposed shares, from fitted numbers looked up by name.
+
+What a plan says decides; what it does not say has a default that is shown as assumed. Runs whose settings no plan can say (a
+fabric that was measured, a share of layers that is computed again) put other figures in the place of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from trainplan.budgets.situation import Situation
+from trainplan.catalogue import Fact, entry
+from trainplan.figure import Figure, blocked, given
+from trainplan.formulas import communication as c
+from trainplan.formulas import steptime as f
+
+FAMILIES: Final = {
+    "v100": "v100",
+    "a100": "a100",
+    "h100": "hopper",
+    "h200": "hopper",
+    "h800": "hopper",
+    "h20": "hopper",
+    "gh200": "hopper",
+    "b200": "blackwell",
+    "gb200": "blackwell",
+    "b300": "blackwell-ultra",
+    "gb300": "blackwell-ultra",
+    "mi300x": "mi300",
+    "mi325x": "mi300",
+    "mi350x": "mi300",
+    "mi355x": "mi300",
+}
+"""Families of fitted numbers by the first word of a part's name."""
+
+LOW_PRECISION: Final = ("fp8-mixed",)
+
+RECOMPUTED: Final = {
+    ("none", "megatron"): (0.0, 0.0),
+    ("none", "torch"): (0.0, 0.0),
+    ("selective", "megatron"): (0.0, 1.0),
+    ("selective", "torch"): (0.35, 0.0),
+    ("full", "megatron"): (1.0, 1.0),
+    ("full", "torch"): (1.0, 1.0),
+}
+"""Share of the linear layers and of the attention core that is computed again, by recompute and kind of framework."""
+
+Numbers = Mapping[str, Figure]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditions:
+    """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column."""
+
+    eager: bool
+    peak: Figure
+    efficiency: Figure
+    speedup: Figure
+    expert_speedup: Figure
+    stream: Figure
+    stream_16: Figure
+    memory: Figure
+    attention: Figure
+    linear_recomputed: Figure
+    attention_recomputed: Figure
+    host_floor: Figure
+    expert_floor: Figure
+    tensor_exposed: Figure
+    data_exposed: Figure
+    expert_exposed: Figure
+    domain: Figure
+    fabric: Figure
+    numbers: Numbers
+
+
+def family_of(accelerator: str | None) -> str:
+    """The family of fitted numbers of a part."""
+    name = accelerator or ""
+    if name.startswith("tpu-") and entry("steptime", name) is not None:
+        return name
+    return FAMILIES.get(name.split("-", maxsplit=1)[0], "other")
+
+
+def fitted(accelerator: str | None) -> Numbers:
+    """The fitted and fixed numbers that hold for a part, the family's over the common ones."""
+    return _of_family(family_of(accelerator))
+
+
+@cache
+def _of_family(family: str) -> Numbers:
+    return {
+        key: _figure(name, key, fact)
+        for name in ("common", family)
+        for key, fact in (found.facts if (found := entry("steptime", name)) is not None else {}).items()
+    }
+
+
+def _figure(name: str, key: str, fact: Fact) -> Figure:
+    return given(
+        f"catalogue.steptime.{name}.{key}", float(fact.value), fact.unit, fact.source, kind="published", verified=fact.verified
+    )
+
+
+def stack_of(s: Situation) -> str:
+    """The kind of software stack: eager, megatron, torch or xla."""
+    framework = s.plan.training.framework
+    if framework == "maxtext":
+        return "xla"
+    if framework in ("torchtitan", "fsdp"):
+        return "torch"
+    return "eager" if s.plan.training.attention == "eager" else "megatron"
+
+
+def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
+    """The plan's conditions, from the part's fitted numbers unless others are handed in."""
+    known = fitted(s.plan.cluster.accelerator) if numbers is None else numbers
+    stack, low = stack_of(s), s.plan.training.precision in LOW_PRECISION
+    one = _one("no gain")
+    bandwidth = s.part_fact("memory_bandwidth")
+    linear, core = _recomputed(s, stack)
+    efficiency = _efficiency(s, known)
+    peak = _peak(s)
+    return Conditions(
+        eager=stack == "eager",
+        peak=peak,
+        efficiency=efficiency,
+        speedup=known.get("fp8", one) if low else one,
+        expert_speedup=known["expert_speedup"] if low else one,
+        stream=f.stream_rate(bandwidth, known["streaming"], known["low_precision_element"] if low else one),
+        stream_16=f.stream_rate(bandwidth, known["streaming"], one),
+        memory=f.memory_rate(bandwidth),
+        attention=_attention(known, stack, peak, efficiency),
+        linear_recomputed=linear,
+        attention_recomputed=core,
+        host_floor=known[f"host_floor.{'eager' if stack == 'torch' else stack}"],
+        expert_floor=known["expert_floor_xla" if stack == "xla" else "expert_floor"],
+        tensor_exposed=_exposed(s, "overlap_tensor", known["tensor_exposed"] if stack in ("megatron", "xla") else _one("no overlap")),
+        data_exposed=_exposed(s, "overlap_data", _one("no overlap") if stack == "eager" else known["data_exposed"]),
+        expert_exposed=_exposed(s, "overlap_expert", known["expert_exposed"]),
+        domain=c.domain_rate(s["cluster.scale_up_bandwidth"]),
+        fabric=c.fabric_rate(_fabric(s), _one("a fabric as its part's class")),
+        numbers=known,
+    )
+
+
+def _one(why: str) -> Figure:
+    return given(why, 1.0, "1", "step-time model", kind="default")
+
+
+def _peak(s: Situation) -> Figure:
+    """The dense bf16 peak, which every rate is told against; an fp32 run has its own."""
+    if s.plan.training.precision == "fp32":
+        return s.part_fact("peak_flops_fp32")
+    return s.part_fact("peak_flops") if s.plan.training.precision in LOW_PRECISION else s["cluster.peak_flops"]
+
+
+def _efficiency(s: Situation, known: Numbers) -> Figure:
+    variant = known.get(f"variant.{s.plan.cluster.accelerator}")
+    return known["efficiency"] if variant is None else f.variant_efficiency(known["efficiency"], variant)
+
+
+def _attention(known: Numbers, stack: str, peak: Figure, efficiency: Figure) -> Figure:
+    if stack == "eager":
+        return blocked("none", "FLOP/s")
+    faster = known.get("attention_speedup", _one("exponential unit as others"))
+    return f.attention_rate(peak, efficiency, known["attention_most"], known[f"attention.{stack}"], faster)
+
+
+def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
+    kind, verified = s.origin("parallelism.recompute")
+    shares = RECOMPUTED[s.plan.parallelism.recompute, "torch" if stack in ("torch", "xla") else "megatron"]
+    names = ("linear layers computed again", "attention computed again")
+    linear, core = (
+        given(name, share, "1", "parallelism.recompute", kind=kind, verified=verified)
+        for name, share in zip(names, shares, strict=True)
+    )
+    return linear, core
+
+
+def _exposed(s: Situation, field: str, default: Figure) -> Figure:
+    path = f"parallelism.{field}"
+    return c.exposed_share(s[path]) if s.written(path) else default
+
+
+def _fabric(s: Situation) -> Figure:
+    """The fabric; a part whose domain holds every accelerator has none to cross, and takes its own link."""
+    if s.value("cluster.scale_out_bandwidth") is None and s["cluster.scale_up_domain"] >= 64:
+        return s["cluster.scale_up_bandwidth"]
+    return s["cluster.scale_out_bandwidth"]

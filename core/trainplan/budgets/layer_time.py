@@ -1,0 +1,195 @@
+"""Time of one layer and of the output head for one microbatch on one accelerator, by part.
+
+Products by their shapes, the attention core, memory-bound work, and what the host's floor adds. Communication is apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainplan.budgets.flops import FlopsBudget
+from trainplan.budgets.kernels import Conditions
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure, given, total
+from trainplan.formulas import steptime as f
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerTime:
+    """Seconds of one layer and microbatch, forward, backward and what is computed again."""
+
+    products: Figure
+    attention: Figure
+    elementwise: Figure
+    host: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """What one rank has of a microbatch: tokens, and the ranks that split heads and widths."""
+
+    tokens: Figure
+    sequence: Figure
+    tensor: Figure
+    split: Figure
+    keys: Figure
+
+
+def cut(s: Situation, flops: FlopsBudget) -> Cut:
+    """The plan's microbatch on one rank; `split` is the ranks that share norms and residuals."""
+    tensor = s["parallelism.tensor"]
+    tokens = f.rank_tokens(s["batch.micro_batch_sequences"], s["data.sequence_length"], s["parallelism.context"])
+    split = tensor if s.plan.parallelism.sequence_parallel else given("no sequence parallel", 1.0, "1", "plan file")
+    return Cut(tokens, s["data.sequence_length"], tensor, split, flops.causal_keys)
+
+
+def layer_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sparse: bool) -> LayerTime:
+    """One layer, with experts or without."""
+    forward = total(**_attention_products(s, model, k, here), **(_experts(s, k, here) if sparse else _mlp(s, k, here)))
+    memory = f.over_rate(_elementwise(s, model, k, here, sparse=sparse), k.memory)
+    products = f.passes_time(forward, k.linear_recomputed)
+    attention = _core(model, k, here)
+    elementwise = f.passes_time(memory, k.linear_recomputed)
+    device = total(products=products, attention=attention, elementwise=elementwise)
+    routing = k.expert_floor if sparse else given("no routing", 0.0, "s", "a dense layer")
+    host = f.above_device_time(device, f.host_time(k.host_floor, k.linear_recomputed, routing))
+    return LayerTime(products, attention, elementwise, host)
+
+
+def head_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
+    """Output head and loss of one microbatch, in 16 bits."""
+    one = given("one projection", 1.0, "1", "definition")
+    rate = f.matmul_rate(k.peak, k.efficiency, given("16-bit products", 1.0, "1", "low precision touches block linears only"))
+    columns = f.split_width(model.padded_vocabulary, one, here.tensor)
+    product = f.product_time(here.tokens, columns, s["model.hidden_size"], rate, k.stream_16)
+    return f.head_time(product, here.tokens, model.padded_vocabulary, here.tensor, k.memory)
+
+
+def _rate(k: Conditions) -> Figure:
+    return f.matmul_rate(k.peak, k.efficiency, k.speedup)
+
+
+def _attention_products(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[str, Figure]:
+    shape, hidden, rate = model.shape, s["model.hidden_size"], _rate(k)
+    if shape.latent:
+        return _latent_products(s, model, k, here)
+    joint = f.query_key_value_columns(shape.heads, shape.key_value_heads, shape.query_size, here.tensor)
+    width = f.head_columns(shape.heads, shape.value_size, here.tensor)
+    return {
+        "query_key_value": f.product_time(here.tokens, joint, hidden, rate, k.stream),
+        "output": f.product_time(here.tokens, hidden, width, rate, k.stream),
+    }
+
+
+def _latent_products(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[str, Figure]:
+    shape, hidden, rate = model.shape, s["model.hidden_size"], _rate(k)
+    rank, rope = s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"]
+    query = f.head_columns(shape.heads, shape.query_size, here.tensor)
+    value = f.head_columns(shape.heads, shape.value_size, here.tensor)
+    both = f.head_columns(shape.heads, total(keys=s["model.mla.qk_nope_head_dim"], values=shape.value_size), here.tensor)
+    found = {
+        "key_value_down": f.product_time(here.tokens, total(rank=rank, rope=rope), hidden, rate, k.stream),
+        "key_value_up": f.product_time(here.tokens, both, rank, rate, k.stream),
+        "output": f.product_time(here.tokens, hidden, value, rate, k.stream),
+    }
+    if s.value("model.mla.q_lora_rank") is None:
+        return {"query": f.product_time(here.tokens, query, hidden, rate, k.stream), **found}
+    low = s["model.mla.q_lora_rank"]
+    return {
+        "query_down": f.product_time(here.tokens, low, hidden, rate, k.stream),
+        "query_up": f.product_time(here.tokens, query, low, rate, k.stream),
+        **found,
+    }
+
+
+def _ways(s: Situation) -> Figure:
+    gated = s.flag("model.gated_mlp")
+    return given("projections into the MLP", 2.0 if gated else 1.0, "1", "model.gated_mlp", kind=s.origin("model.gated_mlp")[0])
+
+
+def _mlp(s: Situation, k: Conditions, here: Cut, width: Figure | None = None) -> dict[str, Figure]:
+    full, hidden, rate = s["model.intermediate_size"] if width is None else width, s["model.hidden_size"], _rate(k)
+    one = given("one projection", 1.0, "1", "definition")
+    up, down = f.split_width(full, _ways(s), here.tensor), f.split_width(full, one, here.tensor)
+    return {
+        "mlp_up": f.product_time(here.tokens, up, hidden, rate, k.stream),
+        "mlp_down": f.product_time(here.tokens, hidden, down, rate, k.stream),
+    }
+
+
+def _experts(s: Situation, k: Conditions, here: Cut) -> dict[str, Figure]:
+    chosen, experts = s["model.moe.num_experts_per_tok"], s["model.moe.num_experts"]
+    hidden, width = s["model.hidden_size"], s["model.moe.moe_intermediate_size"]
+    each = f.expert_rows(here.tokens, chosen, s["parallelism.expert"], experts, here.tensor)
+    rows = f.routed_tokens(here.tokens, chosen, here.tensor)
+    rate = f.grouped_rate(
+        k.peak, k.efficiency, k.expert_speedup, k.numbers["grouped_most"], k.numbers["grouped_half"], each
+    )
+    one = given("one rank", 1.0, "1", "definition")
+    up = f.split_width(width, _ways(s), one)
+    router = f.matmul_rate(k.peak, k.efficiency, given("16-bit products", 1.0, "1", "the router stays in 16 bits"))
+    own = f.routed_tokens(here.tokens, one, here.tensor)
+    found = {
+        "experts_up": f.grouped_time(rows, each, up, hidden, rate, k.stream),
+        "experts_down": f.grouped_time(rows, each, hidden, width, rate, k.stream),
+        "router": f.product_time(own, experts, hidden, router, k.stream_16),
+    }
+    shared = shared_width(s)
+    return found if shared is None else {**found, **_mlp(s, k, here, shared)}
+
+
+def shared_width(s: Situation) -> Figure | None:
+    """Width of all shared experts of a layer together; None where there are none."""
+    if not s.value("model.moe.num_shared_experts"):
+        return None
+    own = s.value("model.moe.shared_expert_intermediate_size") is not None
+    width = s["model.moe.shared_expert_intermediate_size" if own else "model.moe.moe_intermediate_size"]
+    one = given("one rank", 1.0, "1", "definition")
+    return f.split_width(width, s["model.moe.num_shared_experts"], one)
+
+
+def _elementwise(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sparse: bool) -> Figure:
+    shape, share, hidden = model.shape, k.numbers["elementwise"], s["model.hidden_size"]
+    heads = f.attention_elements(shape.heads, shape.query_size, shape.key_value_heads, shape.value_size)
+    if not sparse:
+        streams = total(into=_ways(s), out=given("projection out of the MLP", 1.0, "1", "definition"))
+        return f.dense_elementwise_bytes(
+            here.tokens, share, hidden, here.split, streams, s["model.intermediate_size"], heads, here.tensor
+        )
+    chosen = s["model.moe.num_experts_per_tok"]
+    routed = f.head_columns(chosen, s["model.moe.moe_intermediate_size"], given("one rank", 1.0, "1", "definition"))
+    shared = shared_width(s) or given("no shared expert", 0.0, "1", "model.moe.num_shared_experts")
+    return f.expert_elementwise_bytes(here.tokens, share, hidden, here.split, shared, routed, heads, here.tensor, chosen)
+
+
+def _core(model: ModelBudget, k: Conditions, here: Cut) -> Figure:
+    shape = model.shape
+    if not k.eager:
+        forward = f.fused_attention_time(
+            here.tokens,
+            here.keys,
+            shape.heads,
+            shape.query_size,
+            shape.value_size,
+            here.tensor,
+            k.attention,
+            k.numbers["attention_start"],
+            here.sequence,
+        )
+        backward = given("backward of a fused core", 2.5, "1", "FlashAttention-2, arXiv 2307.08691: five products to two")
+        return f.attention_passes_time(forward, backward, k.attention_recomputed)
+    forward = f.eager_attention_time(
+        here.tokens,
+        here.sequence,
+        shape.heads,
+        shape.query_size,
+        here.tensor,
+        f.misaligned(shape.query_size, k.numbers["misaligned"]),
+        f.matmul_rate(k.peak, k.efficiency, k.speedup),
+        k.stream,
+        k.numbers["elementwise"],
+        k.memory,
+    )
+    backward = given("backward of a materialised core", 2.0, "1", "two products for each of forward", kind="default")
+    return f.attention_passes_time(forward, backward, k.attention_recomputed)

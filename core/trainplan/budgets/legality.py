@@ -1,0 +1,292 @@
+"""Rules of a layout: what has to divide what, which meshes and shardings a framework has, and which number would be legal.
+
+Rules relate fields, so a broken one is never an unusable file. The pane, the search and the answers in reverse ask here.
+G1 (mesh) and G2 (batch) are checked where tokens are counted; they block what follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import gcd, lcm
+from typing import Any, Final, Literal
+
+from trainplan.budgets.shape import Shape
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.figure import Blocked
+
+ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
+"""Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""
+
+ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
+"""Frameworks that spread layers over stages unevenly without being told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that does not hold: what is so, which number would be legal, and the fields that decide."""
+
+    code: str
+    message: str
+    fix: str
+    paths: tuple[str, ...]
+    severity: Literal["error", "warning"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The whole numbers that the rules look at; None where a field is missing."""
+
+    situation: Situation
+    shape: Shape
+    world: int | None
+    data: int | None
+    microbatches: int | None
+    sequence_length: int | None
+
+    def size(self, path: str) -> int | None:
+        """A count at a plan path."""
+        return whole(self.situation[path])
+
+    def degree(self, name: str) -> int:
+        """A degree of the mesh, one unless the plan says otherwise."""
+        return whole(self.situation[f"parallelism.{name}"]) or 1
+
+
+def whole(figure: Any) -> int | None:
+    """A figure as a whole number; None where it is blocked."""
+    return None if isinstance(figure, Blocked) else int(figure)
+
+
+def layout_of(s: Situation, shape: Shape, mesh: MeshBudget, tokens: TokenBudget) -> Layout:
+    """What the rules look at, at the last stretch's length."""
+    length = tokens.stretches[-1].sequence_length
+    return Layout(s, shape, whole(mesh.world_size), whole(mesh.data), whole(tokens.microbatches), whole(length))
+
+
+def broken_rules(layout: Layout) -> list[Broken]:
+    """Every rule that the layout breaks."""
+    return [found for rule in RULES for found in rule(layout)]
+
+
+def nearest(size: int, degree: int) -> str:
+    """The nearest divisors of `size` below and above a degree."""
+    below = next((step for step in range(min(degree, size), 0, -1) if size % step == 0), 1)
+    above = next((step for step in range(degree, size + 1) if size % step == 0), 0)
+    return f"{below} or {above}" if above and above != below else str(below)
+
+
+def expert_mesh(layout: Layout) -> Iterator[Broken]:
+    """G3: Megatron's second mesh divides the world; torchtitan cuts expert ranks out of data x context x tensor."""
+    expert, etp, pipeline = (layout.degree(name) for name in ("expert", "expert_tensor", "pipeline"))
+    world, framework = layout.world, layout.situation.plan.training.framework
+    if world is None or expert * etp == 1:
+        return
+    paths = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.pipeline", "cluster.nodes")
+    if framework in ONE_MESH:
+        yield from _one_mesh(layout, expert, etp, paths)
+    elif world % (expert * etp * pipeline):
+        group = expert * etp * pipeline
+        message = f"{world:,} accelerators do not divide by {group:,} (expert tensor x expert x pipeline)"
+        yield Broken("G3", message, _legal_expert(layout, world // (etp * pipeline)), paths)
+
+
+def _legal_expert(layout: Layout, room: int) -> str:
+    experts = layout.size("model.moe.num_experts") or 1
+    best = gcd(max(room, 1), experts)
+    return f"expert = {best}" if room >= 1 else "fewer pipeline stages"
+
+
+def _one_mesh(layout: Layout, expert: int, etp: int, paths: tuple[str, ...]) -> Iterator[Broken]:
+    tensor, data = layout.degree("tensor"), layout.data
+    if etp not in (1, tensor):
+        yield Broken("G3", f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other", "1", paths[1:2])
+    if data is None:
+        return
+    ranks = data * layout.degree("context") * tensor // etp
+    if ranks % expert:
+        message = f"expert {expert} does not divide the {ranks:,} ranks of data x context x tensor"
+        yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", paths)
+
+
+def layers_over_stages(layout: Layout) -> Iterator[Broken]:
+    """G4: every stage has a layer, and as many as the others unless the ends are given."""
+    layers, pipeline = len(layout.shape.sparse), layout.degree("pipeline")
+    parallel = layout.situation.plan.parallelism
+    paths = ("parallelism.pipeline", "parallelism.first_stage_layers", "parallelism.last_stage_layers")
+    if not layers or pipeline == 1:
+        return
+    if pipeline > layers:
+        yield Broken("G4", f"{pipeline} pipeline stages for {layers} layers: a stage has none", f"at most {layers}", paths)
+    elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
+        yield from _ends(layout, layers, pipeline, paths)
+    elif layers % pipeline and layout.situation.plan.training.framework not in ENDS_BY_THEMSELVES:
+        message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be dropped"
+        yield Broken("G4", message, _split(layers, pipeline), paths)
+
+
+def _split(layers: int, pipeline: int) -> str:
+    """The nearest legal pipelines, and ends that make this one legal."""
+    each = -(-layers // pipeline)
+    rest = layers - each * (pipeline - 2)
+    fix = f"pipeline = {nearest(layers, pipeline)}"
+    if pipeline > 2 and rest >= 2:
+        return f"{fix}, or first_stage_layers = {rest // 2} and last_stage_layers = {rest - rest // 2}"
+    return fix
+
+
+def _ends(layout: Layout, layers: int, pipeline: int, paths: tuple[str, ...]) -> Iterator[Broken]:
+    parallel = layout.situation.plan.parallelism
+    ends = [int(count) for count in (parallel.first_stage_layers, parallel.last_stage_layers) if count is not None]
+    free, rest = pipeline - len(ends), layers - sum(ends)
+    if rest < free or (free and rest % free) or (not free and rest):
+        message = f"{rest} layers are left for {free} stages between the ends"
+        below = rest // free if free else 0
+        fix = f"ends that leave a multiple of {free}: {layers - free * below} layers on both" if free else f"ends of {layers}"
+        yield Broken("G4", message, fix, paths[1:])
+
+
+def chunks(layout: Layout) -> Iterator[Broken]:
+    """G5: virtual stages need a pipeline, whole layers in each chunk, and whole groups of microbatches."""
+    virtual, pipeline, layers = layout.degree("virtual_pipeline"), layout.degree("pipeline"), len(layout.shape.sparse)
+    if virtual == 1:
+        return
+    paths = ("parallelism.virtual_pipeline", "parallelism.pipeline")
+    if pipeline == 1:
+        yield Broken("G5", f"{virtual} virtual stages need a pipeline", "1", paths)
+    elif layers % (pipeline * virtual) and (layers + 2) % (pipeline * virtual):
+        message = f"{layers} layers do not divide into {pipeline} x {virtual} chunks: {layers % (pipeline * virtual)} left over"
+        fix = f"virtual_pipeline = {nearest(max(layers // pipeline, 1), virtual)}"
+        yield Broken("G5", message, fix, paths)
+    elif layout.microbatches is not None and layout.microbatches % pipeline:
+        message = f"{layout.microbatches} microbatches are no multiple of {pipeline} stages, which interleaving needs"
+        yield Broken("G5", message, f"a multiple of {pipeline} microbatches", ("batch.global_batch_sequences", *paths))
+
+
+def heads_and_widths(layout: Layout) -> Iterator[Broken]:
+    """G6 and G7: tensor ranks divide query heads, the MLP width, and key heads or the other way round."""
+    tensor = layout.degree("tensor")
+    for path, name in (("num_attention_heads", "query heads"), ("intermediate_size", "MLP width")):
+        size = layout.size(f"model.{path}")
+        if size is not None and size % tensor and (path != "intermediate_size" or not all(layout.shape.sparse)):
+            message = f"{name} {size:,} do not divide over {tensor} tensor ranks"
+            yield Broken("G6", message, f"tensor = {nearest(size, tensor)}", ("parallelism.tensor", f"model.{path}"))
+    keys = whole(layout.shape.key_value_heads)
+    if keys is None or layout.shape.latent or keys % tensor == 0:
+        return
+    paths = ("parallelism.tensor", "model.num_key_value_heads")
+    if tensor % keys:
+        message = f"{keys} key heads are neither a multiple nor a divisor of {tensor} tensor ranks"
+        yield Broken("G7", message, f"tensor = {nearest(keys, tensor)}", paths)
+    else:
+        message = f"{keys} key heads on {tensor} tensor ranks: Megatron core 0.16 keeps copies, older versions refuse"
+        yield Broken("G7", message, f"tensor = {keys}, or a version that keeps copies", paths, "warning")
+
+
+def experts(layout: Layout) -> Iterator[Broken]:
+    """G8: expert ranks divide experts, and expert tensor ranks their width."""
+    count, expert, etp = layout.size("model.moe.num_experts"), layout.degree("expert"), layout.degree("expert_tensor")
+    if layout.shape.expert_layers is None:
+        if expert * etp > 1:
+            yield Broken("G8", f"expert {expert} for a model without experts", "1", ("parallelism.expert",))
+        return
+    if count is not None and count % expert:
+        message = f"{count} experts do not divide over {expert} expert ranks"
+        yield Broken("G8", message, f"expert = {nearest(count, expert)}", ("parallelism.expert", "model.moe.num_experts"))
+    width = layout.size("model.moe.moe_intermediate_size")
+    if width is not None and width % etp:
+        message = f"expert width {width:,} does not divide over {etp} expert tensor ranks"
+        yield Broken("G8", message, f"expert_tensor = {nearest(width, etp)}", ("parallelism.expert_tensor",))
+
+
+def sequence(layout: Layout) -> Iterator[Broken]:
+    """G9: context ranks take two slices each, and sequence parallel splits every slice over the tensor ranks."""
+    length, context, tensor = layout.sequence_length, layout.degree("context"), layout.degree("tensor")
+    step = sequence_step(context, tensor, layout.situation.plan.parallelism.sequence_parallel)
+    if length is None or length % step == 0:
+        return
+    near = " or ".join(f"{count:,}" for count in (length // step * step, length // step * step + step) if count)
+    message = f"a sequence of {length:,} tokens is no multiple of {step:,} (context {context}, tensor {tensor})"
+    yield Broken("G9", message, f"{near} tokens", ("data.sequence_length", "parallelism.context"))
+
+
+def sequence_step(context: int, tensor: int, sequence_parallel: bool) -> int:
+    """What a sequence has to be a multiple of: context x lcm(2, tensor); without context the tensor ranks alone."""
+    split = tensor if sequence_parallel else 1
+    return context * lcm(2, split) if context > 1 else split
+
+
+def context_heads(layout: Layout) -> Iterator[Broken]:
+    """G10: all-to-all context parallelism splits heads too."""
+    ranks = layout.degree("context") * layout.degree("tensor")
+    if layout.situation.plan.parallelism.context_type != "all-to-all" or layout.degree("context") == 1:
+        return
+    for path, name in (("num_attention_heads", "query heads"), ("num_key_value_heads", "key heads")):
+        size = layout.size(f"model.{path}")
+        if size is not None and size % ranks:
+            message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
+            yield Broken("G10", message, 'context_type = "ring"', ("parallelism.context_type", "parallelism.context"))
+
+
+def shard_group(layout: Layout) -> Iterator[Broken]:
+    """G11: a shard group of hsdp divides the ranks that share states."""
+    size, data = layout.situation.plan.parallelism.shard_size, layout.data
+    if layout.situation.word("parallelism.sharding") != "hsdp" or size is None or data is None:
+        return
+    ranks = data * layout.degree("context")
+    if ranks % int(size):
+        message = f"a shard group of {int(size)} does not divide {ranks:,} ranks of data x context"
+        yield Broken("G11", message, f"shard_size = {nearest(ranks, int(size))}", ("parallelism.shard_size",))
+
+
+def sharding(layout: Layout) -> Iterator[Broken]:
+    """G12: shardings that the framework does not have, alone or with a pipeline."""
+    kind, framework = layout.situation.word("parallelism.sharding"), layout.situation.plan.training.framework
+    paths = ("parallelism.sharding", "training.framework")
+    if framework == "torchtitan" and kind == "zero-1":
+        yield Broken("G12", "torchtitan has no zero-1: it shards parameters or nothing", "zero-3, hsdp or none", paths)
+    elif framework == "deepspeed" and kind in ("zero-2", "zero-3") and layout.degree("pipeline") > 1:
+        message = f"DeepSpeed's pipeline does not run with {kind}: gradients accumulate over microbatches"
+        yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"))
+
+
+def schedule(layout: Layout) -> Iterator[Broken]:
+    """G13: DualPipe needs an even pipeline and twice as many microbatches."""
+    pipeline, count = layout.degree("pipeline"), layout.microbatches
+    if layout.situation.plan.parallelism.schedule != "dualpipe" or pipeline == 1:
+        return
+    if pipeline % 2:
+        message = f"DualPipe pairs stages, and {pipeline} is odd"
+        yield Broken("G13", message, f"pipeline = {pipeline - 1} or {pipeline + 1}", ("parallelism.pipeline",))
+    elif count is not None and count < 2 * pipeline:
+        message = f"DualPipe needs {2 * pipeline} microbatches at least, and a step has {count}"
+        yield Broken("G13", message, f"{2 * pipeline} microbatches", ("batch.global_batch_sequences",))
+
+
+def tensor_domain(layout: Layout) -> Iterator[Broken]:
+    """P1: a tensor group stays inside the scale-up domain."""
+    tensor, domain = layout.degree("tensor"), layout.size("cluster.scale_up_domain")
+    measured = layout.situation.plan.utilization.evidence in ("measured-here", "measured-scaled")
+    if domain is None or tensor <= domain or measured:
+        return
+    message = f"tensor {tensor} reaches over the scale-up domain of {domain}; at 16 a group of two nodes keeps 0.43 of the speed"
+    paths = ("parallelism.tensor", "cluster.scale_up_domain")
+    yield Broken("P1", message, f"tensor = {domain} at most, or a measurement here", paths)
+
+
+Rule = Callable[[Layout], Iterator[Broken]]
+
+RULES: Final[tuple[Rule, ...]] = (
+    expert_mesh,
+    layers_over_stages,
+    chunks,
+    heads_and_widths,
+    experts,
+    sequence,
+    context_heads,
+    shard_group,
+    sharding,
+    schedule,
+    tensor_domain,
+)

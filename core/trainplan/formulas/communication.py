@@ -1,0 +1,260 @@
+"""Bytes that one accelerator sends in a step, and the time that its links need, by dimension.
+
+Bytes are one way and the mean over accelerators. Gradient-norm reductions and the embedding's own reductions are not
+counted: latency only. A group that spans whole nodes leaves each node once and uses all its links to the fabric.
+"""
+
+from __future__ import annotations
+
+from trainplan.figure import formula
+from trainplan.numeric import floor, log2, maximum, minimum, power, where
+
+STUDY = "step-time study, section 2.4 and 2.6; checked on published rows, tests/golden/throughput.toml"
+RING = "ring collectives: each rank sends (n - 1)/n of the result"
+DEFINITION = "definition"
+
+
+@formula("bytes/s", source="nominal x 0.8: NVLink ring collectives, ml-engineering network README")
+def domain_rate(nominal: float) -> float:
+    """What collectives reach of the scale-up link, one way and for each accelerator."""
+    return 0.8 * nominal
+
+
+@formula("bytes/s", source="nominal x 0.75: measured all-reduce over four nodes, ml-engineering network README")
+def fabric_rate(nominal: float, site: float) -> float:
+    """What collectives reach of the fabric, one way and for each accelerator; `site` is 1 unless a fabric was measured to be worse."""
+    return 0.75 * nominal * site
+
+
+@formula("1", source=DEFINITION)
+def group_inside(domain: float, stride: float, group: float) -> float:
+    """Members of a group in one scale-up domain, where neighbours are `stride` ranks apart."""
+    return maximum(1.0, minimum(floor(domain / stride), group))
+
+
+@formula("bytes", source="Megatron-LM mappings.py, sequence parallel: an all-gather and a reduce-scatter for each all-reduce")
+def tensor_bytes(
+    layers: float, tokens: float, hidden: float, element: float, tensor: float, recomputed: float, microbatches: float, pipeline: float
+) -> float:
+    """Tensor parallel: four all-reduces a layer and microbatch, and two more where forward is computed again."""
+    return (
+        (4.0 + 2.0 * recomputed) * 2.0 * (tensor - 1.0) / tensor * element * tokens * hidden * layers * microbatches / pipeline
+    )
+
+
+@formula("s", source=STUDY)
+def tensor_time(
+    tokens: float, hidden: float, element: float, tensor: float, inside: float, domain: float, fabric: float, recomputed: float
+) -> float:
+    """Transfers of tensor parallelism in one layer and microbatch, on the slower of both links."""
+    volume = 2.0 * element * tokens * hidden
+    outside = tensor / inside
+    each = maximum((tensor - 1.0) / (tensor * domain), (outside - 1.0) / (outside * fabric * inside))
+    return (4.0 + 2.0 * recomputed) * volume * each
+
+
+@formula("s", source=STUDY)
+def tensor_latency(tensor: float, inside: float, latency: float, recomputed: float) -> float:
+    """Fixed time of the same collectives: two ring walks each, four times as long across domains."""
+    return (4.0 + 2.0 * recomputed) * 2.0 * latency * (tensor - 1.0) * where(tensor > inside, 4.0, 1.0)
+
+
+@formula("bytes", source="ring attention: keys and values forward and backward, their gradients backward")
+def ring_bytes(
+    tokens: float, key_value_width: float, element: float, context: float, tensor: float, recomputed: float
+) -> float:
+    """Context parallel by ring, one attention layer and microbatch: keys and values of all other ranks pass by."""
+    return (3.0 + recomputed) * (context - 1.0) * tokens * 2.0 * key_value_width * element / tensor
+
+
+@formula("bytes", source="DeepSpeed Ulysses, arXiv 2309.14509: queries, keys, values in and output out, forward and backward")
+def all_to_all_bytes(
+    tokens: float, head_width: float, key_value_width: float, element: float, context: float, tensor: float, recomputed: float
+) -> float:
+    """Context parallel by all-to-all, one attention layer and microbatch."""
+    return (
+        (4.0 + 2.0 * recomputed) * (context - 1.0) / context * tokens * (head_width + key_value_width) * element / tensor
+    )
+
+
+@formula("bytes/s", source=STUDY)
+def context_rate(tensor: float, context: float, members: float, nodes: float, domain: float, fabric: float) -> float:
+    """Link of a context group: the scale-up link inside a domain, else the fabric by all its members in a node."""
+    return where(tensor * context <= nodes, domain, minimum(domain, fabric * members))
+
+
+@formula("bytes", source="tokens x experts of a token, to other ranks and back, forward and backward; Megatron-LM moe token dispatcher")
+def expert_bytes(
+    tokens: float, chosen: float, hidden: float, element: float, expert: float, tensor: float, recomputed: float
+) -> float:
+    """Expert parallel, one layer and microbatch: dispatch and combine, balanced routing."""
+    return (4.0 + 2.0 * recomputed) * (expert - 1.0) / expert * tokens / tensor * chosen * hidden * element
+
+
+@formula("1", source="DeepSeek-V3, arXiv 2412.19437: a token is sent once to each remote node")
+def remote_copies(chosen: float, limit: float, nodes: float) -> float:
+    """Copies of one token that leave for other domains: at most one each, and at most the node limit."""
+    return minimum(minimum(chosen, limit), nodes * (1.0 - power(1.0 - 1.0 / nodes, chosen)))
+
+
+@formula("1", source=DEFINITION)
+def domains_of(group: float, domain: float) -> float:
+    """Scale-up domains that a group of neighbours spans, one at least."""
+    return maximum(1.0, group / domain)
+
+
+@formula("bytes", source="DeepSeek-V3, arXiv 2412.19437: a token is sent once to each remote node")
+def remote_expert_bytes(
+    tokens: float, copies: float, hidden: float, element: float, nodes: float, tensor: float, recomputed: float
+) -> float:
+    """Part of the expert all-to-all that crosses the fabric, one layer and microbatch."""
+    return (4.0 + 2.0 * recomputed) * (nodes - 1.0) / nodes * tokens / tensor * copies * hidden * element
+
+
+@formula("s", source=STUDY)
+def expert_time(inside: float, outside: float, domain: float, fabric: float, expert: float, start: float) -> float:
+    """Dispatch and combine of one layer and microbatch: both links after each other, and a fixed start where there is a group."""
+    return inside / domain + outside / fabric + where(expert > 1.0, start, 0.0)
+
+
+@formula("bytes", source="Megatron-LM p2p_communication.py: activations forward, gradients backward")
+def pipeline_bytes(
+    tokens: float, hidden: float, element: float, split: float, borders: float, microbatches: float, pipeline: float
+) -> float:
+    """Pipeline, the mean over ranks: both ways over every border between ranks."""
+    return 2.0 * borders * element * tokens * hidden / split * microbatches / pipeline
+
+
+@formula("1", source=DEFINITION)
+def chain_borders(pipeline: float, virtual: float) -> float:
+    """Borders between ranks that one microbatch crosses forward: one less than the chunks."""
+    return pipeline * virtual - 1.0
+
+
+@formula("1", source="Qi et al., zero bubble pipeline parallelism: the V turns on the last rank")
+def turned_borders(pipeline: float) -> float:
+    """Borders of a V: the chunks at its turn are on one rank."""
+    return 2.0 * (pipeline - 1.0)
+
+
+@formula("s", source=STUDY)
+def transfer_time(tokens: float, hidden: float, element: float, split: float, virtual: float, pipeline: float, fabric: float) -> float:
+    """Transfers between stages that one microbatch waits for, at the fabric's rate."""
+    return where(pipeline > 1.0, virtual * element * tokens * hidden / (split * fabric), 0.0)
+
+
+@formula("bytes", source=RING)
+def ring_share(parameters: float, each: float, group: float) -> float:
+    """Bytes that a gather or scatter of so many bytes a parameter sends from one rank."""
+    return parameters * each * (group - 1.0) / group
+
+
+@formula("bytes", source="ZeRO, arXiv 1910.02054: scattered gradients and gathered weights, or a reduction of both ways")
+def collective_bytes(gathers: float, weight: float, scatters: float, gradient: float) -> float:
+    """Bytes a parameter of one round: gathers of weights and scatters of gradients, each in its own type."""
+    return gathers * weight + scatters * gradient
+
+
+@formula("s", source=STUDY)
+def group_time(sent: float, group: float, inside: float, domain: float, fabric: float) -> float:
+    """Time of a collective of a group: the larger of what crosses the scale-up link and what leaves the node by all its members."""
+    whole = sent * group / maximum(group - 1.0, 1.0)
+    outside = group / inside
+    return maximum(sent / domain, whole * (outside - 1.0) / (outside * fabric * inside))
+
+
+@formula("s", source=STUDY)
+def gather_latency(layers: float, pipeline: float, group: float, inside: float) -> float:
+    """Fixed time of layer-wise gathers: three a layer, 15 us inside a domain, 60 us x log2 of twice the domains across."""
+    outside = group / inside
+    return 3.0 * layers / pipeline * where(outside > 1.0, 60e-6 * log2(maximum(2.0, 2.0 * outside)), 15e-6)
+
+
+@formula("s", source=STUDY)
+def exposed_time(time: float, exposed: float, window: float) -> float:
+    """What stays in sight: the share that cannot overlap, and what of the rest is longer than the window."""
+    return exposed * time + maximum(0.0, (1.0 - exposed) * time - window)
+
+
+@formula("s", source=DEFINITION)
+def shown_time(transfers: float, exposed: float, fixed: float) -> float:
+    """What stays in sight of transfers that overlap in part, and the fixed times."""
+    return exposed * transfers + fixed
+
+
+@formula("1", source=DEFINITION)
+def exposed_share(overlap: float) -> float:
+    """Share that compute cannot hide."""
+    return 1.0 - overlap
+
+
+@formula("bytes", source=DEFINITION)
+def over_step(each: float, layers: float, microbatches: float, pipeline: float) -> float:
+    """Bytes of one layer and microbatch over all layers of the mean pipeline rank and all microbatches."""
+    return each * layers * microbatches / pipeline
+
+
+@formula("s", source=DEFINITION)
+def time_over_step(each: float, layers: float, microbatches: float, pipeline: float) -> float:
+    """Time of one layer and microbatch over all layers of the mean pipeline rank and all microbatches."""
+    return each * layers * microbatches / pipeline
+
+
+@formula("bytes", source=DEFINITION)
+def times(each: float, count: float) -> float:
+    """Bytes of one round times the rounds of a step."""
+    return each * count
+
+
+@formula("s", source=DEFINITION)
+def time_times(each: float, count: float) -> float:
+    """Time of one round times the rounds of a step."""
+    return each * count
+
+
+@formula("bytes", source=DEFINITION)
+def remaining(whole: float, part: float) -> float:
+    """What is left of a volume without its part, nothing at least."""
+    return maximum(0.0, whole - part)
+
+
+@formula("1", source=DEFINITION)
+def mean_parameters(layers: float, layer: float, expert_layers: float, expert_layer: float, ends: float, pipeline: float) -> float:
+    """Parameters of the mean pipeline rank but for routed experts; `ends` are embedding and head together."""
+    return (layers * layer + expert_layers * expert_layer + ends) / pipeline
+
+
+@formula("1", source=STUDY)
+def end_parameters(layers: float, layer: float, expert_layers: float, expert_layer: float, ends: float, pipeline: float) -> float:
+    """Parameters of an end rank but for routed experts: its layers, and half of both tables where there is a pipeline."""
+    return (layers * layer + expert_layers * expert_layer) / pipeline + ends * where(pipeline > 1.0, 0.5, 1.0)
+
+
+@formula("1", source=DEFINITION)
+def mean_experts(expert_layers: float, experts: float, pipeline: float) -> float:
+    """Parameters of routed experts of the mean pipeline rank."""
+    return expert_layers * experts / pipeline
+
+
+@formula("1", source=DEFINITION)
+def replica_count(data: float, context: float, shard: float) -> float:
+    """Replicas of a shard group: data x context ranks over the ranks of one group."""
+    return data * context / shard
+
+
+@formula("1", source=DEFINITION)
+def rank_stride(tensor: float, shard: float) -> float:
+    """Ranks between one shard's replicas."""
+    return tensor * shard
+
+
+@formula("1", source=DEFINITION)
+def shard_parameters(parameters: float, ranks: float) -> float:
+    """Parameters of one shard."""
+    return parameters / ranks
+
+
+@formula("s", source=DEFINITION)
+def shared_time(shown: float, part: float, whole: float) -> float:
+    """The part's share of a time that several transfers cause together; nothing where they take no time."""
+    return where(whole > 0.0, shown * part / where(whole > 0.0, whole, 1.0), 0.0 * shown)
