@@ -71,6 +71,8 @@ def _torchtitan(estimate: Estimate) -> list[DryRun]:
     base = f"NGPU={world} CONFIG_FILE=train.toml ./run_train.sh"
     source = "torchtitan comm.mode; read second-hand"
     return [
-        DryRun(f"{base} --comm.mode=fake_backend", "the configuration and one rank's shapes, without accelerators", source),
+        DryRun(
+            f"{base} --comm.mode=fake_backend", "the configuration and one rank's shapes, without accelerators", source
+        ),
         DryRun(f"{base} --comm.mode=local_tensor", "all ranks in one process", source),
     ]

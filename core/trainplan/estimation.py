@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, cast
 
+from trainplan.budgets.communication import CommunicationBudget
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
 from trainplan.budgets.evaluation import EvaluationBudget, evaluation_budget, evaluation_share
 from trainplan.budgets.exhaustion import Exhaustion, exhaustion
@@ -22,6 +23,7 @@ from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, lost_work, reliability_budget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.space import Run, SpaceBudget, space_budget
+from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.figure import Blocked, Choice, Figure, Given
@@ -51,6 +53,8 @@ class Estimate:
     bubble: Figure
     evaluation: EvaluationBudget
     space: SpaceBudget
+    step: StepBudget
+    communication: CommunicationBudget
     quantities: Mapping[str, Value]
 
     def figure(self, key: str) -> Value:
@@ -113,16 +117,20 @@ def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
     packing = packing_budget(s, mixture, tokens.stretches[-1].sequence_length, speed.flops)
     memory, bubble = memory_budget(s, model, mesh, tokens), pipeline_bubble(s, tokens.microbatches)
     space = space_budget(s, Run(tokens, mixture, speed, mesh, checkpoint, faults, scores), today)
+    step, communication = step_budget(s, model, mesh, tokens, speed, bubble)
     quantities = _quantities(model, mesh, tokens, speed, checkpoint, faults, money)
     for part in (mixture, limits, packing):
         _keyed(quantities, "tokens", part)
     _keyed(quantities, "memory", memory)
     quantities["parallelism.bubble"] = bubble
+    _keyed(quantities, "parallelism", step)
+    _keyed(quantities, "communication", communication)
     _keyed(quantities, "storage", space)
     _keyed(quantities, "evaluation", scores)
     quantities["evaluation.share"] = evaluation_share(scores, money.accelerator_hours)
     return Estimate(
-        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble, scores, space, quantities
+        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble,
+        scores, space, step, communication, quantities,
     )
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainplan.budgets.legality import broken_rules, layout_of
+from trainplan.budgets.layout import layout_of
+from trainplan.budgets.legality import broken_rules
 from trainplan.budgets.memory import MemoryBudget, memory_budget
 from trainplan.budgets.model import model_budget
 from trainplan.budgets.situation import Situation
@@ -167,7 +168,9 @@ def _node_counts(plan: Plan, nodes: int) -> Iterator[int]:
 
 
 def _on_nodes(plan: Plan, nodes: int) -> Plan:
-    return _free_of_batch(changed(plan, {"cluster.nodes": nodes}), "batch.micro_batch_sequences", int(plan.batch.micro_batch_sequences))
+    return _free_of_batch(
+        changed(plan, {"cluster.nodes": nodes}), "batch.micro_batch_sequences", int(plan.batch.micro_batch_sequences)
+    )
 
 
 def neighbours(plan: Plan) -> Iterator[tuple[str, Any, float, str]]:
@@ -184,7 +187,12 @@ def neighbours(plan: Plan) -> Iterator[tuple[str, Any, float, str]]:
         yield "parallelism.recompute", "selective", 0.05, "part of forward twice"
     if parallel.recompute != "full":
         yield "parallelism.recompute", "full", 0.33, "forward twice: 8 FLOP for 6"
-    yield "parallelism.tensor", int(parallel.tensor) * 2, _tensor_cost(int(parallel.tensor) * 2), "measured on 8-way nodes"
+    yield (
+        "parallelism.tensor",
+        int(parallel.tensor) * 2,
+        _tensor_cost(int(parallel.tensor) * 2),
+        "measured on 8-way nodes",
+    )
     yield "parallelism.pipeline", int(parallel.pipeline) * 2, 0.10, "a bubble, by the microbatches"
     yield "parallelism.context", int(parallel.context) * 2, 0.08, "keys and values go round"
     if s.word("parallelism.sharding") != "none":

@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """The questions in order, the layout proposed (path to value), its ledger, and whether anything fitted."""
+    """The questions in order, the layout proposed (path to value), and its ledger, which is None where nothing fitted."""
 
     questions: tuple[Question, ...]
     proposal: dict[str, Any]
@@ -103,7 +103,8 @@ def walk(plan: Plan) -> Walk | None:
     _context(begin)
     _recomputed(begin)
     _experts(begin)
-    return Walk(tuple(sorted(begin.asked, key=lambda one: one.number)), begin.settled, begin.found)
+    proposal = begin.settled if begin.found else {}
+    return Walk(tuple(sorted(begin.asked, key=lambda one: one.number)), proposal, begin.found)
 
 
 def _share(s: Situation) -> float:
@@ -113,10 +114,12 @@ def _share(s: Situation) -> float:
 
 def _against(path: Path, trial: Trial) -> str:
     """What the worst rank holds against the target."""
-    if trial.broken:
-        return f"not legal: {', '.join(sorted(trial.broken))}"
     limit = path.share * float(trial.memory.usable)
-    return f"{(trial.total or 0.0) / GIB:,.1f} GiB against {limit / GIB:,.1f} GiB target"
+    held = "" if trial.total is None else f"{trial.total / GIB:,.1f} GiB against {limit / GIB:,.1f} GiB target"
+    if not trial.broken:
+        return held
+    spread = "the batch does not spread over the replicas" if "G2" in trial.broken else "not legal"
+    return f"{held}{'; ' if held else ''}{spread} ({', '.join(sorted(trial.broken))})"
 
 
 def _experts_first(path: Path) -> None:
@@ -197,10 +200,12 @@ def _tensor(path: Path) -> None:
             path.ask(4, f"Tensor {degree}?", _widths(path, degree) + ": thin products", "no", "parallelism.tensor")
             break
         trial = path.attempt({"parallelism.tensor": degree})
-        path.ask(4, f"Does tensor {degree} fit?", _against(path, trial), "YES" if path.found else "no", "parallelism.tensor")
+        path.ask(
+            4, f"Does tensor {degree} fit?", _against(path, trial), "YES" if path.found else "no", "parallelism.tensor"
+        )
         if path.found:
             return
-        if not trial.broken:
+        if trial.broken <= {"G2"}:  # a pipeline leaves fewer replicas
             path.settled["parallelism.tensor"] = degree
 
 
@@ -218,16 +223,30 @@ def _pipeline(path: Path) -> None:
     if path.found:
         path.ask(5, "Is pipeline needed?", "no: the layout fits without", "no", "parallelism.pipeline")
         return
-    layers = int(path.s["model.num_hidden_layers"])
-    for degree in _doublings(min(layers, 64)):
-        trial = path.attempt({"parallelism.pipeline": degree})
+    for stages in _pipelines(path):
+        trial, degree = path.attempt(stages), stages["parallelism.pipeline"]
         if trial.broken:
             continue
         count = trial.plan.batch.global_batch_sequences or 0
-        numbers = f"{_against(path, trial)}; wants {4 * degree} microbatches of {count:,} sequences"
+        numbers = f"{_against(path, trial)}; wants {4 * degree} microbatches of {count:,.0f} sequences"
         path.ask(5, f"Does pipeline {degree} fit?", numbers, "YES" if path.found else "no", "parallelism.pipeline")
         if path.found:
             return
+
+
+MOST_STAGES: Final = 64
+
+
+def _pipelines(path: Path) -> Iterator[dict[str, Any]]:
+    """Pipelines that whole layers fill, or that do with one layer fewer on both ends, where embedding and head are."""
+    layers = int(path.s["model.num_hidden_layers"])
+    for degree in range(2, min(layers, MOST_STAGES) + 1):
+        if layers % degree == 0:
+            yield {"parallelism.pipeline": degree}
+        elif (layers + 2) % degree == 0:
+            end = (layers + 2) // degree - 1
+            ends = {"parallelism.first_stage_layers": end, "parallelism.last_stage_layers": end}
+            yield {"parallelism.pipeline": degree, **ends}
 
 
 def _context(path: Path) -> None:
@@ -238,7 +257,13 @@ def _context(path: Path) -> None:
         return
     for degree in (2,) if length < 32768 else (2, 4, 8):
         trial = path.attempt({"parallelism.context": degree})
-        path.ask(6, f"Does context {degree} fit?", _against(path, trial), "YES" if path.found else "no", "parallelism.context")
+        path.ask(
+            6,
+            f"Does context {degree} fit?",
+            _against(path, trial),
+            "YES" if path.found else "no",
+            "parallelism.context",
+        )
         if path.found:
             return
 
@@ -247,11 +272,11 @@ def _recomputed(path: Path) -> None:
     """Where nothing fits, forward is computed again, on the layout that came nearest."""
     if path.found or path.plan.parallelism.recompute == "full":
         return
-    for degree in (1, *_doublings(min(int(path.s["model.num_hidden_layers"]), 64))):
-        again = {"parallelism.recompute": "full", "parallelism.pipeline": degree}
-        trial = path.attempt(again)
+    for stages in ({"parallelism.pipeline": 1}, *_pipelines(path)):
+        trial = path.attempt({"parallelism.recompute": "full", **stages})
         if path.found:
-            path.ask(6, f"Does full recompute with pipeline {degree} fit?", _against(path, trial), "YES", "parallelism.recompute")
+            text = f"Does full recompute with pipeline {stages['parallelism.pipeline']} fit?"
+            path.ask(6, text, _against(path, trial), "YES", "parallelism.recompute")
             return
 
 

@@ -19,7 +19,13 @@ USABLE: Final = {40: "39.4GiB", 80: "79.2GiB", 96: "94.5GiB", 141: "139.8GiB"}
 
 
 RECOMPUTE: Final = {"none": "none", "full": "full", "selective_op": "selective", "selective": "selective"}
-SHARDING: Final = {"zero0": "none", "zero1": "zero-1", "zero2": "zero-2", "zero3": "zero-3", "zero3 over dp*cp": "zero-3"}
+SHARDING: Final = {
+    "zero0": "none",
+    "zero1": "zero-1",
+    "zero2": "zero-2",
+    "zero3": "zero-3",
+    "zero3 over dp*cp": "zero-3",
+}
 PRECISION: Final = {"bf16": "bf16-mixed", "fp16": "fp16-mixed", "fp8": "fp8-mixed"}
 
 
@@ -61,10 +67,10 @@ def model_text(row: Row) -> str:
         lines += [
             "gated_mlp = false",
             'norm = "layernorm"',
-            f"norm_bias = true",
-            f"attention_bias = true",
-            f"attention_output_bias = true",
-            f"mlp_bias = true",
+            "norm_bias = true",
+            "attention_bias = true",
+            "attention_output_bias = true",
+            "mlp_bias = true",
             "tie_word_embeddings = true",
             f'position_embedding = "{"alibi" if row["source"] == "bloom" else "learned"}"',
             f"max_position_embeddings = {row['seq']}",

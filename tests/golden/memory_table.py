@@ -66,7 +66,9 @@ def cells() -> list[Row]:
     largest: dict[tuple[object, ...], Row] = {}
     for row in ROWS:
         if row["source"] == "llmf" and row["gpus"] <= 16:
-            key = tuple(row[name] for name in ("model", "device", "seq", "gpus", "precision", "mp_mode", "fsdp", "recompute"))
+            key = tuple(
+                row[name] for name in ("model", "device", "seq", "gpus", "precision", "mp_mode", "fsdp", "recompute")
+            )
             if key not in largest or row["mbs"] > largest[key]["mbs"]:
                 largest[key] = row
     return list(largest.values())
@@ -99,7 +101,9 @@ def main() -> None:
     facts, too_much = feasibility(), doubled()
     right = sum(fits == row["fits"] for row, fits, _ in facts)
     failed = [(row, fits) for row, fits, _ in facts if not row["fits"]]
-    print(f"fits or not: {right} of {len(facts)} right; ran out of memory: {sum(not fits for _, fits in failed)} of {len(failed)}")
+    print(
+        f"fits or not: {right} of {len(facts)} right; ran out of memory: {sum(not fits for _, fits in failed)} of {len(failed)}"
+    )
     for row, fits, share in facts:
         if fits != row["fits"]:
             print(f"    wrong: {row['id']} at {share:.2f} of usable")

@@ -121,7 +121,9 @@ def whole_model(row: Row) -> float:
     ends = tokens * (8.0 + fl.norm_kept(hidden, wide, inner, size, statistics))
     positions = 8.0 * row["seq"] if row.get("learned_positions") else 0.0
     noise = tokens * size * hidden if row["dropout"] else 0.0
-    return layers + ends + positions + noise + _loss(row, 4.0 if row["loss"] == "plain_fp32" else size) + 8.0 * tokens + 4
+    return (
+        layers + ends + positions + noise + _loss(row, 4.0 if row["loss"] == "plain_fp32" else size) + 8.0 * tokens + 4
+    )
 
 
 def _loss(row: Row, each: float) -> float:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from saved_plans import beyond_the_plan, kept, peak, whole_model
 
-ROWS: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("saved_bytes.toml").read_text(encoding="utf-8"))["row"]
+ROWS: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("saved_bytes.toml").read_text(encoding="utf-8"))[
+    "row"
+]
 WHOLE = [row for row in ROWS if "saved_total" in row]
 PEAKS = [row for row in ROWS if "peak_live" in row]
 

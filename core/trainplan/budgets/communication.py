@@ -15,7 +15,7 @@ from trainplan.budgets.layer_time import Cut
 from trainplan.budgets.memory_recipe import element_bytes
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, choose, given, total
+from trainplan.figure import Figure, choose, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import steptime as t
 
@@ -75,11 +75,11 @@ def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -
     )
 
 
-def link_of(group: Figure, domain: Figure) -> str:
-    """Which link a group of neighbours needs: none, scale-up, or fabric."""
-    if isinstance(group, Blocked) or isinstance(domain, Blocked) or group <= 1:
-        return "none"
-    return "scale-up" if group <= domain else "fabric"
+def link_of(group: Figure, span: Figure, domain: Figure) -> str:
+    """Which link a group needs that spans so many ranks: none, scale-up, or fabric; empty for a column of layouts."""
+    if not all(isinstance(one, Figure) for one in (group, span, domain)):
+        return ""
+    return "none" if group <= 1 else "scale-up" if span <= domain else "fabric"
 
 
 def tensor_operation(k: Conditions, w: Traffic) -> Operation:
@@ -92,7 +92,7 @@ def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], again)
     time = _step(w, w.layers, total(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
-    return Operation("tensor", "gather and scatter of activations", sent, link_of(tensor, w.domain), time, exposed)
+    return Operation("tensor", "gather and scatter of activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
 
 
 def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
@@ -115,7 +115,7 @@ def context_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffi
     time = t.over_rate(f.over_step(each, w.layers, w.microbatches, w.pipeline), rate)
     exposed = f.time_times(time, k.numbers["context_exposed"])
     name = "keys and values around the ring" if s.plan.parallelism.context_type == "ring" else "heads to all ranks"
-    link = link_of(t.head_columns(tensor, context, one), w.domain) if context > 1 else "none"
+    link = link_of(context, t.head_columns(tensor, context, one), w.domain)
     return Operation("context", name, f.over_step(each, w.layers, w.microbatches, w.pipeline), link, time, exposed)
 
 
@@ -129,7 +129,7 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
     copies = f.remote_copies(chosen, limit, domains)
     far = f.remote_expert_bytes(w.here.tokens, copies, w.hidden, w.element, domains, tensor, again)
     near = f.remaining(each, far)
-    start = k.numbers["expert_start"]
+    start, none_wider = k.numbers["expert_start"], given("one rank", 1.0, "1", "definition", kind="default")
     none = given("no second start", 0.0, "s", "one start for both links", kind="default")
     nothing = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
     inside = f.expert_time(each, nothing, k.domain, k.fabric, expert, start)
@@ -139,15 +139,14 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
             "expert",
             name,
             f.over_step(sent, expert_layers, w.microbatches, w.pipeline),
-            link if expert > 1 else "none",
+            link,
             _step(w, expert_layers, time),
             f.time_times(_step(w, expert_layers, time), k.expert_exposed),
         )
         for name, sent, link, time in (
-            ("dispatch and combine", near, "scale-up", inside),
-            ("dispatch and combine, between domains", far, "fabric", outside),
+            ("dispatch and combine", near, link_of(expert, none_wider, w.domain), inside),
+            ("dispatch and combine, between domains", far, link_of(domains, expert, w.domain), outside),
         )
-        if link == "scale-up" or expert > w.domain
     )
 
 
@@ -156,11 +155,9 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     virtual, schedule = s["parallelism.virtual_pipeline"], s.plan.parallelism.schedule
     borders = f.turned_borders(w.pipeline) if schedule == "zb-v" else f.chain_borders(w.pipeline, virtual)
     sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, w.here.split, borders, w.microbatches, w.pipeline)
-    if w.pipeline <= 1:
-        sent = given("no border", 0.0, "bytes", "parallelism.pipeline is 1", kind="default")
     each = f.transfer_time(w.here.tokens, w.hidden, w.element, w.here.split, virtual, w.pipeline, k.fabric)
     waited = f.time_times(each, w.microbatches)
-    return Operation("pipeline", "between stages", sent, "fabric" if w.pipeline > 1 else "none", waited, waited)
+    return Operation("pipeline", "between stages", sent, "fabric" if link_of(w.pipeline, w.pipeline, w.pipeline) == "scale-up" else "none", waited, waited)
 
 
 def communication_budget(operations: tuple[Operation, ...], step: Figure) -> CommunicationBudget:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from trainplan.budgets.communication import Operation, link_of
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.memory_recipe import element_bytes, reduced_bytes, reshards
-from trainplan.budgets.memory_states import Held, held
+from trainplan.budgets.memory_states import Held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
-from trainplan.formulas import steptime as t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +43,10 @@ def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
         return Rounds(gathers, _count("scatters of a gradient", 1.0, sharding), once if full else microbatches, True)
     if sharding == "none":
         return Rounds(_count("gathers of a weight", 0.0, sharding), _count("ways of a gradient", 2.0, sharding), once, False)
-    scatters = microbatches if sharding == "zero-2" and not full else _count("scatters of a gradient", 1.0, sharding)
-    return Rounds(_count("gathers of a weight", 1.0, sharding), scatters, once, False)
+    gathers, scatters = _count("gathers of a weight", 1.0, sharding), _count("scatters of a gradient", 1.0, sharding)
+    if sharding == "zero-2" and not full:
+        return Rounds(f.each_round(gathers, microbatches), scatters, microbatches, False)
+    return Rounds(gathers, scatters, once, False)
 
 
 def _count(name: str, value: float, sharding: str) -> Figure:
@@ -58,10 +59,9 @@ def group_of(s: Situation, ranks: Figure, stride: Figure) -> Group:
 
 
 def data_operations(
-    s: Situation, model: ModelBudget, mesh: MeshBudget, k: Conditions, microbatches: Figure, window: Figure
+    s: Situation, model: ModelBudget, mesh: MeshBudget, parts: Held, k: Conditions, microbatches: Figure, window: Figure
 ) -> tuple[Operation, ...]:
     """Collectives of dense parameters and of experts; `window` is the microbatch that can hide them (s)."""
-    parts = held(s, model, mesh)
     plan, pipeline = rounds_of(s, microbatches), s["parallelism.pipeline"]
     each = f.collective_bytes(plan.gathers, element_bytes(s), plan.scatters, reduced_bytes(s))
     dense = group_of(s, parts.ranks, s["parallelism.tensor"])
@@ -72,7 +72,7 @@ def data_operations(
         group = group_of(s, parts.expert_ranks, s["parallelism.expert"])
         found.append(_sharded("gradients and weights of experts", experts, experts, each, group, k, plan))
     if s.word("parallelism.sharding") == "hsdp":
-        found.append(_replicas(s, mesh, mean, dense, k))
+        found.append(_replicas(s, mesh, mean, dense, k, plan.rounds))
     return _together(found, plan, k, window, model, dense, pipeline)
 
 
@@ -91,7 +91,7 @@ def _sharded(
 ) -> _Part:
     sent = f.times(f.ring_share(mean, each, group.ranks), plan.rounds)
     time = f.group_time(f.ring_share(most, each, group.ranks), group.ranks, group.inside, k.domain, k.fabric)
-    return _Part(name, sent, time, link_of(group.ranks, group.inside))
+    return _Part(name, sent, time, link_of(group.ranks, group.ranks, group.inside))
 
 
 def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> tuple[Figure, Figure]:
@@ -104,7 +104,7 @@ def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> t
     return f.mean_parameters(*given_parts), f.end_parameters(*given_parts)
 
 
-def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Conditions) -> _Part:
+def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Conditions, rounds: Figure) -> _Part:
     """hsdp: gradients of a shard are reduced over its replicas, which are whole shard groups apart."""
     replicas = f.replica_count(mesh.data, s["parallelism.context"], shard.ranks)
     two, none = _count("ways of a gradient", 2.0, "hsdp"), _count("gathers of a weight", 0.0, "hsdp")
@@ -113,7 +113,7 @@ def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Con
     group = group_of(s, replicas, apart)
     sent = f.ring_share(f.shard_parameters(mean, shard.ranks), each, replicas)
     time = f.group_time(sent, replicas, group.inside, k.domain, k.fabric)
-    return _Part("gradients over replicas", sent, time, link_of(replicas, group.inside))
+    return _Part("gradients over replicas", sent, f.round_time(time, rounds), link_of(replicas, replicas, group.inside))
 
 
 def _together(
@@ -136,3 +136,15 @@ def _together(
         )
         for part in parts
     )
+
+
+def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figure, Figure, Figure]:
+    """Parameters that an end rank updates, experts apart, and the ranks over which either is shared."""
+    pipeline, shape = s["parallelism.pipeline"], model.shape
+    none = given("no layer with experts", 0.0, "1", "the model has none", kind="measured")
+    alone = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
+    sharded = s.word("parallelism.sharding") != "none"
+    experts = none if shape.expert_layers is None else f.mean_experts(shape.expert_layers, parts.experts, pipeline)
+    _, most = _dense(s, model, parts, pipeline)
+    ranks = (parts.ranks, parts.expert_ranks) if sharded else (alone, alone)
+    return most, experts, *ranks

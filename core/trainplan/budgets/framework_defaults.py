@@ -69,5 +69,7 @@ def _gradient_dtype(framework: str, precision: str) -> Default:
     if precision == "bf16-pure" and framework not in ("torchtitan", "fsdp"):
         return Default("bf16", "gradients in the type of the weights")
     if precision == "fp16-mixed":
-        return Default("fp16", "gradients in the type of the weights, Megatron-LM docs dist_optimizer.md", verified=True)
+        return Default(
+            "fp16", "gradients in the type of the weights, Megatron-LM docs dist_optimizer.md", verified=True
+        )
     return Default("fp32", f"{_MEGATRON}: bf16 accumulates and reduces in fp32; {_TITAN}: reduces in fp32", True)

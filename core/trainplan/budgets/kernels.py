@@ -91,10 +91,12 @@ def fitted(accelerator: str | None) -> Numbers:
 
 @cache
 def _of_family(family: str) -> Numbers:
+    entries = ((name, entry("steptime", name)) for name in ("common", family))
     return {
         key: _figure(name, key, fact)
-        for name in ("common", family)
-        for key, fact in (found.facts if (found := entry("steptime", name)) is not None else {}).items()
+        for name, found in entries
+        if found is not None
+        for key, fact in found.facts.items()
     }
 
 

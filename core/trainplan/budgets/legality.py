@@ -7,74 +7,14 @@ G1 (mesh) and G2 (batch) are checked where tokens are counted; they block what f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import gcd, lcm
-from typing import Any, Final, Literal
+from typing import Final
 
-from trainplan.budgets.shape import Shape
-from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import MeshBudget, TokenBudget
-from trainplan.figure import Blocked
+from trainplan.budgets.layout import Broken, Layout, nearest, whole
+from trainplan.budgets.legality_stages import chunks, layers_over_stages, schedule
 
 ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""
-
-ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
-"""Frameworks that spread layers over stages unevenly without being told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A rule that does not hold: what is so, which number would be legal, and the fields that decide."""
-
-    code: str
-    message: str
-    fix: str
-    paths: tuple[str, ...]
-    severity: Literal["error", "warning"] = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The whole numbers that the rules look at; None where a field is missing."""
-
-    situation: Situation
-    shape: Shape
-    world: int | None
-    data: int | None
-    microbatches: int | None
-    sequence_length: int | None
-
-    def size(self, path: str) -> int | None:
-        """A count at a plan path."""
-        return whole(self.situation[path])
-
-    def degree(self, name: str) -> int:
-        """A degree of the mesh, one unless the plan says otherwise."""
-        return whole(self.situation[f"parallelism.{name}"]) or 1
-
-
-def whole(figure: Any) -> int | None:
-    """A figure as a whole number; None where it is blocked."""
-    return None if isinstance(figure, Blocked) else int(figure)
-
-
-def layout_of(s: Situation, shape: Shape, mesh: MeshBudget, tokens: TokenBudget) -> Layout:
-    """What the rules look at, at the last stretch's length."""
-    length = tokens.stretches[-1].sequence_length
-    return Layout(s, shape, whole(mesh.world_size), whole(mesh.data), whole(tokens.microbatches), whole(length))
-
-
-def broken_rules(layout: Layout) -> list[Broken]:
-    """Every rule that the layout breaks."""
-    return [found for rule in RULES for found in rule(layout)]
-
-
-def nearest(size: int, degree: int) -> str:
-    """The nearest divisors of `size` below and above a degree."""
-    below = next((step for step in range(min(degree, size), 0, -1) if size % step == 0), 1)
-    above = next((step for step in range(degree, size + 1) if size % step == 0), 0)
-    return f"{below} or {above}" if above and above != below else str(below)
 
 
 def expert_mesh(layout: Layout) -> Iterator[Broken]:
@@ -101,67 +41,15 @@ def _legal_expert(layout: Layout, room: int) -> str:
 def _one_mesh(layout: Layout, expert: int, etp: int, paths: tuple[str, ...]) -> Iterator[Broken]:
     tensor, data = layout.degree("tensor"), layout.data
     if etp not in (1, tensor):
-        yield Broken("G3", f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other", "1", paths[1:2])
+        yield Broken(
+            "G3", f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other", "1", paths[1:2]
+        )
     if data is None:
         return
     ranks = data * layout.degree("context") * tensor // etp
     if ranks % expert:
         message = f"expert {expert} does not divide the {ranks:,} ranks of data x context x tensor"
         yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", paths)
-
-
-def layers_over_stages(layout: Layout) -> Iterator[Broken]:
-    """G4: every stage has a layer, and as many as the others unless the ends are given."""
-    layers, pipeline = len(layout.shape.sparse), layout.degree("pipeline")
-    parallel = layout.situation.plan.parallelism
-    paths = ("parallelism.pipeline", "parallelism.first_stage_layers", "parallelism.last_stage_layers")
-    if not layers or pipeline == 1:
-        return
-    if pipeline > layers:
-        yield Broken("G4", f"{pipeline} pipeline stages for {layers} layers: a stage has none", f"at most {layers}", paths)
-    elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
-        yield from _ends(layout, layers, pipeline, paths)
-    elif layers % pipeline and layout.situation.plan.training.framework not in ENDS_BY_THEMSELVES:
-        message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be dropped"
-        yield Broken("G4", message, _split(layers, pipeline), paths)
-
-
-def _split(layers: int, pipeline: int) -> str:
-    """The nearest legal pipelines, and ends that make this one legal."""
-    each = -(-layers // pipeline)
-    rest = layers - each * (pipeline - 2)
-    fix = f"pipeline = {nearest(layers, pipeline)}"
-    if pipeline > 2 and rest >= 2:
-        return f"{fix}, or first_stage_layers = {rest // 2} and last_stage_layers = {rest - rest // 2}"
-    return fix
-
-
-def _ends(layout: Layout, layers: int, pipeline: int, paths: tuple[str, ...]) -> Iterator[Broken]:
-    parallel = layout.situation.plan.parallelism
-    ends = [int(count) for count in (parallel.first_stage_layers, parallel.last_stage_layers) if count is not None]
-    free, rest = pipeline - len(ends), layers - sum(ends)
-    if rest < free or (free and rest % free) or (not free and rest):
-        message = f"{rest} layers are left for {free} stages between the ends"
-        below = rest // free if free else 0
-        fix = f"ends that leave a multiple of {free}: {layers - free * below} layers on both" if free else f"ends of {layers}"
-        yield Broken("G4", message, fix, paths[1:])
-
-
-def chunks(layout: Layout) -> Iterator[Broken]:
-    """G5: virtual stages need a pipeline, whole layers in each chunk, and whole groups of microbatches."""
-    virtual, pipeline, layers = layout.degree("virtual_pipeline"), layout.degree("pipeline"), len(layout.shape.sparse)
-    if virtual == 1:
-        return
-    paths = ("parallelism.virtual_pipeline", "parallelism.pipeline")
-    if pipeline == 1:
-        yield Broken("G5", f"{virtual} virtual stages need a pipeline", "1", paths)
-    elif layers % (pipeline * virtual) and (layers + 2) % (pipeline * virtual):
-        message = f"{layers} layers do not divide into {pipeline} x {virtual} chunks: {layers % (pipeline * virtual)} left over"
-        fix = f"virtual_pipeline = {nearest(max(layers // pipeline, 1), virtual)}"
-        yield Broken("G5", message, fix, paths)
-    elif layout.microbatches is not None and layout.microbatches % pipeline:
-        message = f"{layout.microbatches} microbatches are no multiple of {pipeline} stages, which interleaving needs"
-        yield Broken("G5", message, f"a multiple of {pipeline} microbatches", ("batch.global_batch_sequences", *paths))
 
 
 def heads_and_widths(layout: Layout) -> Iterator[Broken]:
@@ -193,7 +81,9 @@ def experts(layout: Layout) -> Iterator[Broken]:
         return
     if count is not None and count % expert:
         message = f"{count} experts do not divide over {expert} expert ranks"
-        yield Broken("G8", message, f"expert = {nearest(count, expert)}", ("parallelism.expert", "model.moe.num_experts"))
+        yield Broken(
+            "G8", message, f"expert = {nearest(count, expert)}", ("parallelism.expert", "model.moe.num_experts")
+        )
     width = layout.size("model.moe.moe_intermediate_size")
     if width is not None and width % etp:
         message = f"expert width {width:,} does not divide over {etp} expert tensor ranks"
@@ -251,19 +141,6 @@ def sharding(layout: Layout) -> Iterator[Broken]:
         yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"))
 
 
-def schedule(layout: Layout) -> Iterator[Broken]:
-    """G13: DualPipe needs an even pipeline and twice as many microbatches."""
-    pipeline, count = layout.degree("pipeline"), layout.microbatches
-    if layout.situation.plan.parallelism.schedule != "dualpipe" or pipeline == 1:
-        return
-    if pipeline % 2:
-        message = f"DualPipe pairs stages, and {pipeline} is odd"
-        yield Broken("G13", message, f"pipeline = {pipeline - 1} or {pipeline + 1}", ("parallelism.pipeline",))
-    elif count is not None and count < 2 * pipeline:
-        message = f"DualPipe needs {2 * pipeline} microbatches at least, and a step has {count}"
-        yield Broken("G13", message, f"{2 * pipeline} microbatches", ("batch.global_batch_sequences",))
-
-
 def tensor_domain(layout: Layout) -> Iterator[Broken]:
     """P1: a tensor group stays inside the scale-up domain."""
     tensor, domain = layout.degree("tensor"), layout.size("cluster.scale_up_domain")
@@ -290,3 +167,8 @@ RULES: Final[tuple[Rule, ...]] = (
     schedule,
     tensor_domain,
 )
+
+
+def broken_rules(layout: Layout) -> list[Broken]:
+    """Every rule that the layout breaks."""
+    return [found for rule in RULES for found in rule(layout)]

@@ -188,7 +188,13 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
     layers, none = common.layers, nothing()
     dense, sparse = layers.dense, layers.sparse
     each = f.rank_kept(
-        stage.dense_layers, dense.stored, stage.expert_layers, sparse.stored, stage.last, common.final_norm, common.output
+        stage.dense_layers,
+        dense.stored,
+        stage.expert_layers,
+        sparse.stored,
+        stage.last,
+        common.final_norm,
+        common.output,
     )
     flying = stage.in_flight
     if s.plan.training.activation_offload:
@@ -206,15 +212,15 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
             none,
             extra.buffers_layer,
         ),
-        _instant(
-            "end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end
-        ),
+        _instant("end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end),
         _instant("optimizer step", kept, none, none, none, extra.buffers_step),
     ]
     if s.plan.training.attention == "eager":
         mlp = _larger(stage, dense.mlp, sparse.mlp)
         left = f.activations_without_mlp(each, flying, again, mlp)
-        found.insert(2, _instant("attention of the first layer", kept, left, extra.score_temporaries, none, extra.buffers_layer))
+        found.insert(
+            2, _instant("attention of the first layer", kept, left, extra.score_temporaries, none, extra.buffers_layer)
+        )
     if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
         found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
     return tuple(found)
@@ -228,7 +234,7 @@ def _instant(
     name: str, kept: States, activations: Figure, temporaries: Figure, logits: Figure, buffers: Figure
 ) -> Instant:
     values = (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers)
-    parts = dict(zip(CATEGORIES, values, strict=True))
+    parts: dict[str, Figure] = dict(zip(CATEGORIES, values, strict=True))
     return Instant(name, parts, total(**parts))
 
 

@@ -54,7 +54,7 @@ def _even(layers: int, stages: int) -> tuple[int, ...]:
     return tuple(layers * (rank + 1) // stages - layers * rank // stages for rank in range(stages))
 
 
-def _with_ends(layers: int, stages: int, first: int | None, last: int | None) -> tuple[int, ...]:
+def _with_ends(layers: int, stages: int, first: float | None, last: float | None) -> tuple[int, ...]:
     """The ends as the plan says, the rest even between the others."""
     ends = (0 if first is None else int(first)) + (0 if last is None else int(last))
     free = stages - (first is not None) - (last is not None)

@@ -90,7 +90,11 @@ def _experts(s: Situation, expert: Layer) -> Figure:
     split, whole = expert.held(split=True), expert.held(split=False)
     experts, ranks = s["model.moe.num_experts"], s["parallelism.expert"]
     return f.held_experts(
-        nothing if split is None else split, nothing if whole is None else whole, experts, ranks, s["parallelism.expert_tensor"]
+        nothing if split is None else split,
+        nothing if whole is None else whole,
+        experts,
+        ranks,
+        s["parallelism.expert_tensor"],
     )
 
 

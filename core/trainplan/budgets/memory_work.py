@@ -135,9 +135,7 @@ def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: La
     """Communication buffers at the loss, in the first layer's backward, at its end, and in the step."""
     if recipe.gathers or s.plan.training.framework in ("torchtitan", "fsdp", "maxtext"):
         return _gathered(s, stage, parts, recipe)
-    weights = f.largest_layer(
-        stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights
-    )
+    weights = f.largest_layer(stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
     if s.plan.training.framework == "deepspeed":
         return _bucketed(s, stage, recipe, weights, head)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.budgets.legality import broken_rules, layout_of, whole
+from trainplan.budgets.layout import layout_of, whole
+from trainplan.budgets.legality import broken_rules
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding

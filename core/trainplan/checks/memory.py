@@ -60,10 +60,14 @@ def _paths(estimate: Estimate) -> tuple[str, ...]:
 def nominal_memory(estimate: Estimate) -> list[Finding]:
     """M2: the nominal size of the part is entered as what can be used."""
     own, part = estimate.plan.cluster.memory_per_accelerator, estimate.situation.part
-    nominal, runtime = (None, None) if part is None else (part.get("memory_nominal"), part.get("memory_per_accelerator"))
+    nominal, runtime = (
+        (None, None) if part is None else (part.get("memory_nominal"), part.get("memory_per_accelerator"))
+    )
     if own is None or nominal is None or abs(float(own) / nominal.value - 1) > 1e-6:
         return []
-    message = f"memory_per_accelerator is the nominal size of {estimate.plan.cluster.accelerator}, which no program gets"
+    message = (
+        f"memory_per_accelerator is the nominal size of {estimate.plan.cluster.accelerator}, which no program gets"
+    )
     fix = "what the driver reports" if runtime is None else f"{_gib(runtime.value)}, as the runtime reports"
     return [Finding("M2", "error", "memory", message, fix, ("cluster.memory_per_accelerator",), 900)]
 
@@ -123,7 +127,13 @@ def fewer_nodes(estimate: Estimate) -> list[Finding]:
     """M7: with half the replicas the shards grow and the plan no longer fits."""
     memory, nodes = estimate.memory, estimate.plan.cluster.nodes
     sharded = estimate.situation.word("parallelism.sharding") not in ("none", "hsdp")
-    if not isinstance(memory.total, Figure) or nodes is None or nodes < 2 or not sharded or memory.total > memory.usable:
+    if (
+        not isinstance(memory.total, Figure)
+        or nodes is None
+        or nodes < 2
+        or not sharded
+        or memory.total > memory.usable
+    ):
         return []
     half = int(nodes) // 2
     trial = tried(changed(estimate.plan, {"cluster.nodes": half}))
@@ -168,7 +178,9 @@ def loss_scale(estimate: Estimate) -> list[Finding]:
     fp16 = estimate.plan.training.precision == "fp16-mixed"
     if not fp16 or not isinstance(parameters, Figure) or parameters <= 1e11:
         return []
-    message = f"fp16 at {float(parameters) / 1e9:,.0f} B parameters: OPT-175B met its loss scale's floor again and again"
+    message = (
+        f"fp16 at {float(parameters) / 1e9:,.0f} B parameters: OPT-175B met its loss scale's floor again and again"
+    )
     return [Finding("M11", "warning", "memory", message, 'precision = "bf16-mixed"', ("training.precision",), 45)]
 
 
@@ -176,7 +188,9 @@ def compute_copies(estimate: Estimate) -> list[Finding]:
     """M12: fp8 compute keeps 16-bit weights and adds copies; it does not lower weight memory."""
     if estimate.plan.training.precision != "fp8-mixed":
         return []
-    message = "fp8 compute adds copies of weights that are not in the ledger; a run that fits in bf16 may not fit in fp8"
+    message = (
+        "fp8 compute adds copies of weights that are not in the ledger; a run that fits in bf16 may not fit in fp8"
+    )
     return [Finding("M12", "info", "memory", message, "measure one device", ("training.precision",), 20)]
 
 

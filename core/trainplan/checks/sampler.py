@@ -1,4 +1,4 @@
-"""Findings on what the chosen sampler does with this plan: D4, D6 to D10, D12.
+"""Findings on what the chosen sampler does with this plan: D4, D6 to D10.
 
 Only what the plan itself gives cause for. What depends on files or launch settings is in the contract's sentences.
 """
@@ -98,14 +98,6 @@ def unseeded(estimate: Estimate) -> list[Finding]:
     ]
 
 
-def unshuffled(estimate: Estimate) -> list[Finding]:
-    """D12: MosaicML Streaming shuffles only when told to."""
-    if estimate.plan.data.sampler != "mosaic-streaming":
-        return []
-    message = "mosaic-streaming does not shuffle by default"
-    return [Finding("D12", "info", "tokens", message, "shuffle: true in every stream's loader", ("data.sampler",))]
-
-
 SAMPLER_CHECKS: Final = (
     unequal_lengths,
     same_order_again,
@@ -113,5 +105,4 @@ SAMPLER_CHECKS: Final = (
     rebuilt_index,
     per_rank_position,
     unseeded,
-    unshuffled,
 )

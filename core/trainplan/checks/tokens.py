@@ -1,14 +1,11 @@
-"""Findings on the token budget, D1 to D26: passes, weights, the sampler, and here batch, model size and token store.
-
-Not looked at, because no plan says it: D11 held-out split, D13 and D14 order of shuffling, D15 critical batch (no threshold
-was read in a source), D18 tokenizer hashes, D19 stale caches, D21 repeated n-grams.
-"""
+"""Findings on the token budget, D1 to D26: passes, weights, the sampler, how data is handled; and here batch, model size, store."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from trainplan.checks.amounts import tokens
+from trainplan.checks.handling import HANDLING_CHECKS
 from trainplan.checks.passes import PASS_CHECKS
 from trainplan.checks.sampler import SAMPLER_CHECKS
 from trainplan.checks.weights import WEIGHT_CHECKS
@@ -65,4 +62,12 @@ def narrow_store(estimate: Estimate) -> list[Finding]:
     ]
 
 
-TOKEN_CHECKS: Final = (*PASS_CHECKS, *WEIGHT_CHECKS, *SAMPLER_CHECKS, changing_batch, few_tokens, narrow_store)
+TOKEN_CHECKS: Final = (
+    *PASS_CHECKS,
+    *WEIGHT_CHECKS,
+    *SAMPLER_CHECKS,
+    *HANDLING_CHECKS,
+    changing_batch,
+    few_tokens,
+    narrow_store,
+)

@@ -127,8 +127,8 @@ def pipeline_bytes(
 
 @formula("1", source=DEFINITION)
 def chain_borders(pipeline: float, virtual: float) -> float:
-    """Borders between ranks that one microbatch crosses forward: one less than the chunks."""
-    return pipeline * virtual - 1.0
+    """Borders between ranks that one microbatch crosses forward: one less than the chunks, none without a pipeline."""
+    return where(pipeline > 1.0, pipeline * virtual - 1.0, 0.0)
 
 
 @formula("1", source="Qi et al., zero bubble pipeline parallelism: the V turns on the last rank")
@@ -258,3 +258,15 @@ def shard_parameters(parameters: float, ranks: float) -> float:
 def shared_time(shown: float, part: float, whole: float) -> float:
     """The part's share of a time that several transfers cause together; nothing where they take no time."""
     return where(whole > 0.0, shown * part / where(whole > 0.0, whole, 1.0), 0.0 * shown)
+
+
+@formula("s", source=DEFINITION)
+def round_time(time: float, rounds: float) -> float:
+    """A time of the step, told for each of its rounds."""
+    return time / rounds
+
+
+@formula("1", source=DEFINITION)
+def each_round(count: float, rounds: float) -> float:
+    """A count of the step, told for each of its rounds."""
+    return count / rounds

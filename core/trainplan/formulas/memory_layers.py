@@ -66,7 +66,9 @@ def core_inputs_kept(element: float, heads: float, query_size: float, value_size
     return element * heads * (3.0 * query_size + value_size)
 
 
-@formula("bytes", source="Megatron-LM multi_latent_attention.py, read second-hand; rows of SimuMax v1.2", verified=False)
+@formula(
+    "bytes", source="Megatron-LM multi_latent_attention.py, read second-hand; rows of SimuMax v1.2", verified=False
+)
 def latent_kept(element: float, heads: float, query_size: float, nope: float, value_size: float) -> float:
     """Latent attention in Megatron: q before and after assembly, k assembled, k and v as projected, the output."""
     return element * heads * (3.0 * query_size + nope + 2.0 * value_size)
@@ -84,7 +86,9 @@ def mlp_kept(element: float, copies: float, width: float) -> float:
     return element * copies * width
 
 
-@formula("bytes", source="dispatched and returned copies of a token; mlc-ai/pith-train pull request 18 for the imbalance")
+@formula(
+    "bytes", source="dispatched and returned copies of a token; mlc-ai/pith-train pull request 18 for the imbalance"
+)
 def routed_kept(
     chosen: float, imbalance: float, element: float, streams: float, hidden: float, copies: float, width: float
 ) -> float:

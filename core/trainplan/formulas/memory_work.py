@@ -45,7 +45,13 @@ def dual_in_flight(microbatches: float, pipeline: float) -> float:
 
 @formula("bytes", source="definition")
 def rank_kept(
-    dense_layers: float, dense: float, expert_layers: float, sparse: float, last: float, final_norm: float, output: float
+    dense_layers: float,
+    dense: float,
+    expert_layers: float,
+    sparse: float,
+    last: float,
+    final_norm: float,
+    output: float,
 ) -> float:
     """What one pipeline rank keeps of one microbatch: its layers, on the last the final norm, on the others the output sent."""
     return dense_layers * dense + expert_layers * sparse + last * final_norm + (1.0 - last) * output
@@ -129,7 +135,11 @@ def stream_bytes(tokens: float, element: float, hidden: float, ranks: float) -> 
     return tokens * element * 2.0 * hidden / ranks
 
 
-@formula("bytes", source="DeepSpeed runtime/pipe/engine.py: outputs stay in pipe_buffers until backward; read second-hand", verified=False)
+@formula(
+    "bytes",
+    source="DeepSpeed runtime/pipe/engine.py: outputs stay in pipe_buffers until backward; read second-hand",
+    verified=False,
+)
 def sent_output(tokens: float, element: float, hidden: float) -> float:
     """Output of a pipeline stage for one microbatch."""
     return tokens * element * hidden

@@ -31,7 +31,9 @@ def no_bubble(pipeline: float) -> float:
     return 0.0 * pipeline
 
 
-@formula("1", source="DeepSeek DualPipe README, table; backward = 2 forward, an overlapped pair = their sum", verified=False)
+@formula(
+    "1", source="DeepSeek DualPipe README, table; backward = 2 forward, an overlapped pair = their sum", verified=False
+)
 def dual_bubble(pipeline: float, microbatches: float) -> float:
-    """Bubble of DualPipe: (p/2 - 1)(T_FB + T_B - 3 T_W) / (m (T_F + T_B)), with T_B = 2, T_W = 1, T_FB = 3: 2/3 of (p/2 - 1) / m."""
+    """Bubble of DualPipe, (p/2 - 1)(T_FB + T_B - 3 T_W) over m (T_F + T_B), where T_F = T_W = 1, T_B = 2, T_FB = 3."""
     return (pipeline / 2.0 - 1.0) * 2.0 / (3.0 * microbatches)

@@ -7,7 +7,7 @@ pressure and checkpoint stalls are not counted; allowances for them would be gue
 from __future__ import annotations
 
 from trainplan.figure import formula
-from trainplan.numeric import ceil, exp, floor, log2, maximum, minimum, power, sqrt, where
+from trainplan.numeric import ceil, floor, log2, maximum, minimum, power, sqrt, where
 
 MODEL = "step-time model fitted on published rows, tests/golden/throughput.toml; additive roofline"
 DEFINITION = "definition"
@@ -256,9 +256,15 @@ def straggler_time(step: float, growth: float, world: float) -> float:
 
 
 @formula("s", source="residuals of sources left out of the fit, tests/golden/throughput.toml")
-def time_edge(step: float, width: float) -> float:
-    """Edge of the 80 % range: step time x exp(width in log time)."""
-    return step * exp(width)
+def time_below(step: float, factor: float) -> float:
+    """Lower edge of the 80 % range: step time over the factor within which such predictions lie."""
+    return step / factor
+
+
+@formula("s", source="residuals of sources left out of the fit, tests/golden/throughput.toml")
+def time_above(step: float, factor: float) -> float:
+    """Upper edge of the 80 % range: step time times the factor within which such predictions lie."""
+    return step * factor
 
 
 @formula("1", source="Chowdhery et al. 2022, arXiv 2204.02311, appendix B: model FLOP utilization", verified=False)
@@ -271,3 +277,15 @@ def utilization_of_time(flops_per_token: float, step_tokens: float, world: float
 def calibration_factor(measured: float, predicted: float, trust: float) -> float:
     """What a measured step changes of predictions for its neighbours: (measured / predicted) to the power of the trust."""
     return power(measured / predicted, trust)
+
+
+@formula("s", source=DEFINITION)
+def repeated_time(time: float, count: float) -> float:
+    """A time that comes several times."""
+    return time * count
+
+
+@formula("s", source=DEFINITION)
+def whole_time(step: float, microbatches: float, pipeline: float) -> float:
+    """A step's part of the mean rank, told for one microbatch over all ranks."""
+    return step * pipeline / microbatches

@@ -73,6 +73,7 @@ _PATTERNS: Final = {
     "name": "A name without dot, quote or control character",
     "currency": "A word of letters such as USD",
     "sha256": "64 hexadecimal digits",
+    "tokenizer_sha256": "64 hexadecimal digits",
     "pass_if": "A comparison such as <= 0.10",
 }
 

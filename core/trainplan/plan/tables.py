@@ -57,6 +57,9 @@ Convention: TypeAlias = Literal["6n", "causal", "full", "hardware"]
 Text: TypeAlias = Annotated[str, Field(max_length=4000)]
 
 
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+
+
 class Table(BaseModel):
     """A frozen, strict table that refuses unknown fields."""
 
@@ -115,6 +118,8 @@ class Source(Table):
     documents: Documents | None = Field(default=None, description="Documents of the source.")
     manifest: Text | None = Field(default=None, description="Manifest that the counts were read from.")
     max_passes: Positive | None = Field(default=None, description="Most passes over this source without a warning.")
+    tokenizer_sha256: Sha256 | None = Field(default=None, description="Checksum of the tokenizer that made the shards.")
+    built: dt.date | None = Field(default=None, description="Day on which the shards were built.")
     document_lengths: Lengths | None = Field(
         default=None, description="Histogram of document lengths: pairs of tokens and documents, in place of the mean."
     )
@@ -153,6 +158,21 @@ class Data(Table):
     document_mask: bool = Field(default=True, description="Whether attention stops at document borders.")
     bytes_per_token: Positive | None = Field(default=None, description="Bytes that one token takes in the shards.")
     max_passes: Positive = Field(default=default(4), description="Passes over a source above which a warning is given.")
+    held_out: Literal["explicit", "split-tail"] | None = Field(
+        default=None, description="How held-out text is chosen: a list of its own, or the tail of a split."
+    )
+    shuffle: Literal["sequences", "documents", "affine", "none"] | None = Field(
+        default=None, description="What is shuffled before it is read, and how."
+    )
+    ngram_filter: bool | None = Field(
+        default=None, description="Whether documents with long repeats of n-grams were filtered."
+    )
+    critical_batch_tokens: Tokens | None = Field(
+        default=None, description="Tokens in a step above which a larger batch no longer pays, as measured."
+    )
+    preprocessing_changed: dt.date | None = Field(
+        default=None, description="Day of the last change of the code that makes the shards."
+    )
     temperature: Ratio | None = Field(
         default=None, description="Exponent of unique tokens that gives weights where no source has one."
     )
@@ -403,7 +423,7 @@ class EvidenceFile(Table):
     """A file that a sign-off stands on."""
 
     path: Text | None = Field(default=None, description="Path relative to the plan file.")
-    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] | None = Field(
+    sha256: Sha256 | None = Field(
         default=None, description="Checksum when it was attached."
     )
 

@@ -177,7 +177,8 @@ def test_d9_is_a_position_in_each_rank() -> None:
 
 def test_d10_and_d12_are_samplers_that_need_a_setting() -> None:
     assert one("D10", "webdataset").severity == "warning"
-    assert one("D12", "mosaic-streaming").severity == "info"
+    assert one("D12", "mosaic-streaming").severity == "error"
+    assert found("D12", "mosaic-streaming", shuffle="sequences") == []
     assert found("D10", "nanoset") == found("D12", "nanoset") == []
 
 

@@ -1,0 +1,60 @@
+"""A layout as the rules look at it, and a rule that does not hold; the rules themselves are beside this file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trainplan.budgets.shape import Shape
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.figure import Blocked
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that does not hold: what is so, which number would be legal, and the fields that decide."""
+
+    code: str
+    message: str
+    fix: str
+    paths: tuple[str, ...]
+    severity: Literal["error", "warning"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The whole numbers that the rules look at; None where a field is missing."""
+
+    situation: Situation
+    shape: Shape
+    world: int | None
+    data: int | None
+    microbatches: int | None
+    sequence_length: int | None
+
+    def size(self, path: str) -> int | None:
+        """A count at a plan path."""
+        return whole(self.situation[path])
+
+    def degree(self, name: str) -> int:
+        """A degree of the mesh, one unless the plan says otherwise."""
+        return whole(self.situation[f"parallelism.{name}"]) or 1
+
+
+def whole(figure: Any) -> int | None:
+    """A figure as a whole number; None where it is blocked."""
+    return None if isinstance(figure, Blocked) else int(figure)
+
+
+def layout_of(s: Situation, shape: Shape, mesh: MeshBudget, tokens: TokenBudget) -> Layout:
+    """What the rules look at, at the last stretch's length."""
+    length = tokens.stretches[-1].sequence_length
+    return Layout(s, shape, whole(mesh.world_size), whole(mesh.data), whole(tokens.microbatches), whole(length))
+
+
+def nearest(size: int, degree: int) -> str:
+    """The nearest divisors of `size` below and above a degree."""
+    below = next((step for step in range(min(degree, size), 0, -1) if size % step == 0), 1)
+    above = next((step for step in range(degree, size + 1) if size % step == 0), 0)
+    return f"{below} or {above}" if above and above != below else str(below)

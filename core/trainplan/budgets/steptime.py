@@ -1,0 +1,200 @@
+"""The predicted step: every part of it in seconds, which sum to the step time, and the utilization that this is.
+
+It predicts the plan's layout at the last stretch's length and batch. It knows no data loading, no memory pressure and no
+checkpoint stall, and it does not replace the plan's utilization: a prediction stands beside what the plan claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from trainplan.budgets.communication import (
+    CommunicationBudget,
+    Operation,
+    communication_budget,
+    context_operation,
+    expert_operations,
+    pipeline_operation,
+    tensor_operation,
+    traffic,
+)
+from trainplan.budgets.communication_data import data_operations, updated
+from trainplan.budgets.compute import Throughput, peak_flops
+from trainplan.budgets.kernels import Conditions, conditions
+from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
+from trainplan.budgets.memory_stages import layer_counts
+from trainplan.budgets.memory_states import held
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import has_table
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.formulas import steptime as f
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepBudget:
+    """Seconds of a step and its 80 % range, the utilization by the plan's convention, and the parts, which sum to the step."""
+
+    predicted_step_time: Figure
+    predicted_step_time_low: Figure
+    predicted_step_time_high: Figure
+    predicted_utilization: Figure
+    predicted_utilization_low: Figure
+    predicted_utilization_high: Figure
+    waterfall: Mapping[str, Figure]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """What the step is made of: seconds of one microbatch over all layers by part, the head, and all transfers."""
+
+    parts: Mapping[str, Figure]
+    head: Figure
+    operations: tuple[Operation, ...]
+
+
+def step_budget(
+    s: Situation,
+    model: ModelBudget,
+    mesh: MeshBudget,
+    tokens: TokenBudget,
+    speed: Throughput,
+    bubble: Figure,
+    known: Conditions | None = None,
+) -> tuple[StepBudget, CommunicationBudget]:
+    """The predicted step and its transfers; `known` are other conditions than the plan's own, as of a published run."""
+    last = tokens.stretches[-1].situation
+    reason = _reason(last, model, mesh, tokens)
+    if reason is not None:
+        return _blocked(reason)
+    k = conditions(last) if known is None else known
+    here = cut(last, speed.flops)
+    made = _made(last, model, k, here, tokens.microbatches)
+    waterfall, operations = _waterfall(last, model, mesh, tokens, bubble, k, made)
+    step = total(**waterfall)
+    budget = _budget(last, model, tokens, speed, mesh, k, step, waterfall)
+    return budget, communication_budget(operations, step)
+
+
+def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
+    """Why no step can be told, or None."""
+    needed = [model.parameters, mesh.data, tokens.microbatches, s["data.sequence_length"]]
+    if s.word("parallelism.sharding") == "hsdp":
+        needed.append(s["parallelism.shard_size"])
+    for figure in needed:
+        if isinstance(figure, Blocked):
+            return figure.code
+    layers = model.shape.layers
+    return "G4" if isinstance(layers, Figure) and s["parallelism.pipeline"] > layers else None
+
+
+def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
+    shape, w = model.shape, traffic(s, model, here, microbatches)
+    operations = [tensor_operation(k, w), context_operation(s, model, k, w), pipeline_operation(s, k, w)]
+    if shape.expert_layers is not None:
+        operations.extend(expert_operations(s, k, w, shape.expert_layers))
+    return _Step(_layers(s, model, k, here), _heads(s, model, k, here), tuple(operations))
+
+
+def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[str, Figure]:
+    """Seconds of one microbatch over all layers, prediction depths with them, by part."""
+    shape, none = model.shape, given("no such layer", 0.0, "s", "the model has none", kind="measured")
+    empty = LayerTime(none, none, none, none)
+    nothing = given("no layer with experts", 0.0, "1", "the model has none", kind="measured")
+    sparse_layers = nothing if shape.expert_layers is None else shape.expert_layers
+    dense = layer_time(s, model, k, here, sparse=False) if model.dense is not None else empty
+    sparse = layer_time(s, model, k, here, sparse=True) if shape.expert_layers is not None else empty
+    counts = [shape.dense_layers, sparse_layers]
+    if has_table(s, "mtp"):
+        kind = 1 if shape.sparse and shape.sparse[-1] else 0
+        counts[kind] = total(layers=counts[kind], depths=s["model.mtp.num_nextn_predict_layers"])
+    return {
+        one.name: f.layers_time(counts[0], getattr(dense, one.name), counts[1], getattr(sparse, one.name))
+        for one in fields(LayerTime)
+    }
+
+
+def _heads(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
+    head = head_time(s, model, k, here)
+    if not has_table(s, "mtp"):
+        return head
+    one = given("the model's own head", 1.0, "1", "definition", kind="measured")
+    return f.repeated_time(head, total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]))
+
+
+def _waterfall(
+    s: Situation,
+    model: ModelBudget,
+    mesh: MeshBudget,
+    tokens: TokenBudget,
+    bubble: Figure,
+    k: Conditions,
+    made: _Step,
+) -> tuple[dict[str, Figure], tuple[Operation, ...]]:
+    m, p = tokens.microbatches, s["parallelism.pipeline"]
+    inner = [one for one in made.operations if one.dimension in ("tensor", "context", "expert")]
+    shown = {f"{one.dimension}: {one.name}": one.exposed for one in inner}
+    found = {name: f.rank_time(part, m, p) for name, part in made.parts.items()}
+    found["head"] = f.rank_time(made.head, m, p)
+    work = total(**{name: found[name] for name in made.parts}, **shown)
+    mean, slowest = _stages(s, model, work, found["head"], m, p)
+    parts = held(s, model, mesh)
+    data = data_operations(s, model, mesh, parts, k, m, slowest)
+    operations = (*data, *made.operations)
+    for dimension in ("tensor", "context", "expert", "pipeline", "data"):
+        found[dimension] = _exposed(operations, dimension)
+    found["imbalance"] = f.imbalance_time(slowest, mean, m)
+    found["bubble"] = f.bubble_time(bubble, mean, m)
+    found["optimizer"] = f.optimizer_time(*updated(s, model, parts), k.memory)
+    found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], mesh.world_size)
+    return found, operations
+
+
+def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
+    parts = {one.name: one.exposed for one in operations if one.dimension == dimension}
+    if not parts:
+        return given(f"no {dimension} parallelism", 0.0, "s", "the model has none", kind="measured")
+    return total(**parts)
+
+
+def _stages(s: Situation, model: ModelBudget, work: Figure, head: Figure, m: Figure, p: Figure) -> tuple[Figure, Figure]:
+    """One microbatch on the mean and on the slowest rank, from a step's work of the mean rank."""
+    layers, heads = f.whole_time(work, m, p), f.whole_time(head, m, p)
+    mean = f.mean_stage(layers, heads, p)
+    if s.plan.parallelism.first_stage_layers is None and s.plan.parallelism.last_stage_layers is None:
+        return mean, f.slowest_stage(layers, model.shape.layers, heads, p)
+    counts = layer_counts(s, int(model.shape.layers))
+    middle = max(counts[1:-1], default=0)
+    first, most, last = (
+        given(f"layers of the {name} rank", float(count), "1", "parallelism.first_stage_layers and its kin", kind="file")
+        for name, count in (("first", counts[0]), ("fullest", middle), ("last", counts[-1]))
+    )
+    return mean, f.ended_stage(layers, model.shape.layers, first, last, most, heads, p)
+
+
+def _budget(
+    s: Situation,
+    model: ModelBudget,
+    tokens: TokenBudget,
+    speed: Throughput,
+    mesh: MeshBudget,
+    k: Conditions,
+    step: Figure,
+    waterfall: Mapping[str, Figure],
+) -> StepBudget:
+    factor = k.numbers["range.dense" if model.shape.expert_layers is None else "range.sparse"]
+    low, high = f.time_below(step, factor), f.time_above(step, factor)
+    peak = peak_flops(s)
+
+    def use(time: Figure) -> Figure:
+        return f.utilization_of_time(speed.flops_per_token, tokens.global_batch_tokens, mesh.world_size, peak, time)
+
+    return StepBudget(step, low, high, use(step), use(high), use(low), waterfall)
+
+
+def _blocked(code: str) -> tuple[StepBudget, CommunicationBudget]:
+    time, share, sent = blocked(code, "s"), blocked(code), blocked(code, "bytes")
+    step = StepBudget(time, time, time, share, share, share, {})
+    return step, CommunicationBudget(sent, sent, sent, sent, sent, time, share, {}, ())
