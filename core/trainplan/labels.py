@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.labels_operation import OPERATION_FIELDS, OPERATION_QUANTITIES
+from trainplan.labels_step import STEP_FIELDS, STEP_QUANTITIES
 
 FIELDS: Final[dict[str, str]] = {
     "name": "name",
@@ -122,6 +123,7 @@ FIELDS: Final[dict[str, str]] = {
     "memory.calibration": "calibration",
     "cluster.memory_per_accelerator": "device memory",
     "parallelism.recompute": "recompute",
+    **STEP_FIELDS,
     "utilization.value": "utilization",
     "utilization.convention": "convention",
     "utilization.evidence": "evidence",
@@ -205,6 +207,7 @@ QUANTITIES: Final[dict[str, str]] = {
     "parallelism.world_size": "world size",
     "parallelism.data": "data",
     "parallelism.bubble": "bubble",
+    **STEP_QUANTITIES,
     "memory.weights": "weights",
     "memory.gradients": "gradients",
     "memory.optimizer_states": "optimizer states",

@@ -6,6 +6,7 @@ from typing import Final
 
 from trainplan import numbers
 from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
+from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table
 
 OVERVIEW: Final = Table(
@@ -141,6 +142,11 @@ COMPUTE: Final = Table(
         FigureRow("compute.accelerator_hours"),
         FigureRow("compute.cost"),
         FigureRow("compute.energy"),
+        RuleRow("predicted from the layout"),
+        FigureRow("parallelism.predicted_step_time"),
+        FigureRow("parallelism.predicted_utilization", numbers.share),
+        FigureRow("parallelism.predicted_utilization_low", numbers.share),
+        FigureRow("parallelism.predicted_utilization_high", numbers.share),
         RuleRow("the deadline"),
         FigureRow("compute.available_time"),
         FigureRow("compute.required_utilization", numbers.share),
@@ -273,5 +279,5 @@ MEMORY: Final = Table(
     ),
 )
 
-TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, STORAGE, RELIABILITY, EVALUATION)}
+TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, PARALLELISM, STORAGE, RELIABILITY, EVALUATION)}
 """The budgets that `show --budget` knows."""

@@ -12,7 +12,7 @@ STORAGE: Final = Table(
     "storage",
     (
         FieldRow("storage.capacity"),
-        FieldRow("storage.usable_fraction", "of capacity", numbers.share),
+        FieldRow("storage.usable_fraction", "of it", numbers.share),
         FieldRow("storage.write_bandwidth"),
         FieldRow("storage.read_bandwidth"),
         FieldRow("storage.upload_bandwidth"),
@@ -119,14 +119,11 @@ RELIABILITY: Final = Table(
     (
         "reliability.failures_per_node_day",
         "reliability.fixed_failures_per_day",
-        "reliability.detection_time",
-        "reliability.restart_time",
         "reliability.checkpoint_interval",
         "reliability.spare_nodes",
         "reliability.mtbf",
         "reliability.interval",
         "reliability.goodput",
-        "reliability.expected_failures",
     ),
 )
 

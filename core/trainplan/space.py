@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
@@ -102,7 +103,7 @@ def _crossing(points: tuple[tuple[float, float], ...], usable: float | None) -> 
         return None
     if points[0][1] > usable:
         return 0.0
-    for (before, low), (after, high) in zip(points, points[1:], strict=False):
+    for (before, low), (after, high) in pairwise(points):
         if high > usable:
             return before + (after - before) * (usable - low) / (high - low)
     return None

@@ -24,6 +24,7 @@ START: Final[dict[str, Any]] = {
     "parallelism.tensor": 1,
     "parallelism.pipeline": 1,
     "parallelism.virtual_pipeline": 1,
+    "parallelism.schedule": "1f1b",
     "parallelism.context": 1,
     "parallelism.expert": 1,
     "parallelism.expert_tensor": 1,
@@ -238,15 +239,16 @@ MOST_STAGES: Final = 64
 
 
 def _pipelines(path: Path) -> Iterator[dict[str, Any]]:
-    """Pipelines that whole layers fill, or that do with one layer fewer on both ends, where embedding and head are."""
+    """Pipelines that whole layers fill, or that do with fewer on both ends, where embedding and head are."""
     layers = int(path.s["model.num_hidden_layers"])
     for degree in range(2, min(layers, MOST_STAGES) + 1):
         if layers % degree == 0:
             yield {"parallelism.pipeline": degree}
-        elif (layers + 2) % degree == 0:
-            end = (layers + 2) // degree - 1
-            ends = {"parallelism.first_stage_layers": end, "parallelism.last_stage_layers": end}
-            yield {"parallelism.pipeline": degree, **ends}
+        elif (layers + 2) % degree == 0 or degree & (degree - 1) == 0:
+            rest = layers + 2 * -(-layers // degree) - degree * -(-layers // degree)
+            ends = {"parallelism.first_stage_layers": rest // 2, "parallelism.last_stage_layers": rest - rest // 2}
+            if rest >= 2:
+                yield {"parallelism.pipeline": degree, **ends}
 
 
 def _context(path: Path) -> None:

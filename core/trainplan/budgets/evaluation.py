@@ -173,9 +173,7 @@ def _cache(s: Situation, model: ModelBudget, context: Figure) -> Figure:
     one = given("compressed vectors of a token", 1.0, "1", "definition", kind="measured")
     return choose(
         "latent" if shape.latent else "heads",
-        heads=lambda: f.cache_bytes(
-            shape.layers, shape.key_value_heads, shape.query_size, shape.value_size, context
-        ),
+        heads=lambda: f.cache_bytes(shape.layers, shape.key_value_heads, shape.query_size, shape.value_size, context),
         latent=lambda: f.cache_bytes(
             shape.layers, one, s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"], context
         ),

@@ -92,18 +92,12 @@ def reshards(s: Situation) -> bool:
 
 
 def _weights(s: Situation, cut: bool, single: bool) -> State:
+    """FSDP's zero-2 shards its one copy too, and keeps what it gathered until backward."""
     precision = s.plan.training.precision
     kept = 4.0 if precision == "fp32" or (single and precision != "bf16-pure") else 2.0
-    copy = 0.0
-    if single and kept == 4.0 and precision != "fp32" and (_keeps_gathered(s) or (cut and not reshards(s))):
-        copy = 2.0
-    elif cut and not reshards(s):
-        copy = kept
-    return _state(s, "weight", kept, cut, _TITAN if single else _DIST, copy)
-
-
-def _keeps_gathered(s: Situation) -> bool:
-    return word(s, "parallelism.sharding") == "zero-2"
+    gathered = single and word(s, "parallelism.sharding") == "zero-2"
+    copy = float(element_bytes(s)) if gathered or (cut and not reshards(s)) else 0.0
+    return _state(s, "weight", kept, cut or gathered, _TITAN if single else _DIST, copy)
 
 
 def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> State:

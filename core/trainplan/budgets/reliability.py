@@ -58,9 +58,7 @@ def reliability_budget(
         goodput_first_order=f.goodput_first_order(interval, stall, recovery, mtbf),
         effective_time_ratio=f.effective_time_ratio(interval, stall, recovery, mtbf),
         loss_per_failure=f.loss_per_failure(recovery, interval),
-        spares=f.spares(
-            s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.repair_time"]
-        ),
+        spares=f.spares(s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.repair_time"]),
         queue_time=_queue_time(s, compute_time, slow),
     )
 

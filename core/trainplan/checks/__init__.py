@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from trainplan.checks.communication import COMMUNICATION_CHECKS
 from trainplan.checks.compute import COMPUTE_CHECKS
+from trainplan.checks.evaluation import EVALUATION_CHECKS
+from trainplan.checks.evidence import above_published
 from trainplan.checks.layout import LAYOUT_CHECKS
 from trainplan.checks.memory import MEMORY_CHECKS
 from trainplan.checks.missing import MISSING_CHECKS
 from trainplan.checks.model import MODEL_CHECKS
+from trainplan.checks.reliability import RELIABILITY_CHECKS
+from trainplan.checks.storage import STORAGE_CHECKS
 from trainplan.checks.tokens import TOKEN_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.finding import ORDER, Finding
+from trainplan.published import Run
 
 Check = Callable[[Estimate], list[Finding]]
 
-CHECKS: Final[tuple[Check, ...]] = (*MISSING_CHECKS, *MODEL_CHECKS, *LAYOUT_CHECKS, *MEMORY_CHECKS, *TOKEN_CHECKS, *COMPUTE_CHECKS)
+CHECKS: Final[tuple[Check, ...]] = (*MISSING_CHECKS, *MODEL_CHECKS, *LAYOUT_CHECKS, *MEMORY_CHECKS, *TOKEN_CHECKS, *COMPUTE_CHECKS, *COMMUNICATION_CHECKS, *STORAGE_CHECKS, *RELIABILITY_CHECKS, *EVALUATION_CHECKS)
 
 
-def findings(estimate: Estimate) -> tuple[Finding, ...]:
-    """Every finding, errors first, then by weight, then in the order of the panes."""
+def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
+    """Every finding, errors first, then by weight, then in the order of the panes; C12 looks at the published runs handed in."""
     found = [finding for check in CHECKS for finding in check(estimate)]
+    found.extend(above_published(estimate, runs))
     return tuple(sorted(found, key=lambda finding: (ORDER[finding.severity], -finding.weight)))

@@ -114,7 +114,11 @@ def checkpoints_written(compute: float, interval: float) -> float:
     return ceil(compute / interval)
 
 
-@formula("bytes", source="product judgement: random states of PyTorch, NumPy and Python, and the loader's position", verified=False)
+@formula(
+    "bytes",
+    source="product judgement: random states of PyTorch, NumPy and Python, and the loader's position",
+    verified=False,
+)
 def rank_state_bytes(world: float, each: float, count: float) -> float:
     """Loader, random and scheduler state of every rank, in each checkpoint on the file system."""
     return world * each * count

@@ -13,6 +13,7 @@ COMMANDS: Final = {
     "explain": "one number: formula, inputs, sources, as a tree",
     "check": "print the findings; exit status 1 with errors",
     "diff": "what differs between two plans, in fields and in numbers",
+    "forecast": "finish and cost as P10, P50 and P90, from simulated histories",
     "new": "write a new plan",
     "import": "a config.json as a plan",
     "sources": "fill sources from manifests, beside what the plan says",
@@ -76,7 +77,7 @@ def _json(sub: argparse.ArgumentParser) -> None:
 
 def _show(sub: argparse.ArgumentParser) -> None:
     _plan(sub)
-    sub.add_argument("--budget", metavar="B", help="one budget: overview, tokens, compute")
+    sub.add_argument("--budget", metavar="B", help="one budget: overview, tokens, compute, memory, storage, reliability, evaluation")
     sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
     sub.add_argument("--help-rows", action="store_true", help="what each row of the budget means")
     _json(sub)
@@ -112,6 +113,13 @@ def _diff(sub: argparse.ArgumentParser) -> None:
         help="a field of the second plan changed for this call",
     )
     _look(sub)
+    _json(sub)
+
+
+def _forecast(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument("--draws", type=int, default=10_000, metavar="N", help="histories")
+    sub.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers")
     _json(sub)
 
 
@@ -162,6 +170,7 @@ _ADDERS: Final = {
     "explain": _explain,
     "check": _check,
     "diff": _diff,
+    "forecast": _forecast,
     "new": _new,
     "import": _import,
     "sources": _sources,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.finding import Finding
+from trainplan.published import published_runs
 from trainplan_tui.cli.running import Options, estimated, name_of, say, write_json
 
 
 def run(options: Options) -> int:
     """Print every finding, errors first; exit status 1 with one of severity error."""
     plan, estimate = estimated(options)
-    found = findings(estimate)
+    found = findings(estimate, published_runs())
     if options.json:
         write_json({"format": 1, "findings": [asjson.finding(item) for item in found]})
     else:

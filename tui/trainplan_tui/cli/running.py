@@ -23,6 +23,7 @@ _HOMES = {
     "explain": "explaining",
     "check": "checking",
     "diff": "differing",
+    "forecast": "forecasting",
     "new": "creating",
     "import": "importing",
     "sources": "sourcing",

@@ -35,11 +35,14 @@ def run(options: Options) -> int:
 
 
 def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
-    """The contract of `show --json`."""
+    """The contract of `show --json`, the forecast's quantities among them."""
+    from trainplan.forecast import forecast
+
+    quantities = {**estimate.all_quantities, **forecast(estimate).quantities}
     return {
         "format": asjson.FORMAT,
         "plan": {"name": name_of(plan), "path": str(plan.source.path), "hash": plan_hash(plan.plan)},
-        "quantities": {key: asjson.quantity(key, value, estimate) for key, value in estimate.all_quantities.items()},
+        "quantities": {key: asjson.quantity(key, value, estimate) for key, value in quantities.items()},
         "findings": [asjson.finding(item) for item in findings(estimate)],
     }
 

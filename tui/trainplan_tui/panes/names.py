@@ -11,12 +11,18 @@ OVERVIEW: Final = PaneName("1", "Overview", "Overview")
 TOKENS: Final = PaneName("2", "Tokens", "Tokens")
 COMPUTE: Final = PaneName("3", "Compute", "Compute")
 MEMORY: Final = PaneName("4", "Memory", "Memory")
+STORAGE: Final = PaneName("6", "Storage", "Storage")
+FAULTS: Final = PaneName("7", "Faults", "Reliability")
+EVALUATION: Final = PaneName("8", "Eval", "Evaluation")
 
 BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
     OVERVIEW: (),
     TOKENS: ("tokens",),
-    COMPUTE: ("compute", "model", "reliability", "storage"),
+    COMPUTE: ("compute", "model"),
     MEMORY: ("memory", "parallelism"),
+    STORAGE: ("storage",),
+    FAULTS: ("reliability",),
+    EVALUATION: ("evaluation",),
 }
 """Budgets whose findings stand in a pane."""
 

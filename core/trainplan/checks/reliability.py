@@ -1,0 +1,181 @@
+"""Findings R1 to R10: goodput, the interval, spares, restarts, time limits and timeouts.
+
+What a plan cannot say stays out: watchdogs (R8), switches for a second person (R9), straggler policy (R11).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.checks.storage import counted, spell
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.unit import whole
+
+LEAST_GOODPUT: Final = 0.90
+UNSTABLE: Final = 4.0
+
+TIMEOUTS: Final = {"torchtitan": (100.0, "train_timeout_seconds"), "megatron": (600.0, "distributed-timeout-minutes")}
+"""Default collective timeout (s) and the option that sets it, by framework."""
+
+
+def low_goodput(estimate: Estimate) -> list[Finding]:
+    """R1: less than nine tenths of the time is productive."""
+    goodput = estimate.faults.goodput
+    if not isinstance(goodput, Figure) or goodput >= LEAST_GOODPUT:
+        return []
+    message = f"goodput is {100 * goodput:.1f} %; Llama 3 405B had above 90 %"
+    fix = f"recovery faster than {spell(estimate.faults.recovery_time)}, or a shorter stall"
+    paths = ("reliability.restart_time", "reliability.detection_time", "storage.checkpoint_floor")
+    return [Finding("R1", "warning", "reliability", message, fix, paths, 70)]
+
+
+def interval_off(estimate: Estimate) -> list[Finding]:
+    """R2: the interval is infeasible, past the job's time limit, or more than twice away from the best one."""
+    used, best, shortest = estimate.faults.interval, estimate.faults.daly_interval, estimate.faults.shortest_interval
+    if not isinstance(used, Figure) or not isinstance(best, Figure) or not isinstance(shortest, Figure):
+        return []
+    limit, own = (
+        estimate.plan.reliability.job_time_limit,
+        not isinstance(estimate.plan.reliability.checkpoint_interval, str),
+    )
+    if own and used < shortest:
+        return [_interval("error", f"below the shortest feasible one, {spell(shortest)}", estimate, shortest)]
+    if limit is not None and used > float(limit):
+        return [
+            _interval("error", f"above the job's time limit, {spell(float(limit))}: nothing is saved", estimate, best)
+        ]
+    if best / 2.0 <= used <= best * 2.0:
+        return []
+    if own:
+        return [_interval("warning", f"{_times(used, best)} the best one, {spell(best)}", estimate, best)]
+    return [_bound(estimate, float(used), float(best))]
+
+
+def _times(used: float, best: float) -> str:
+    return f"{used / best:.1f} times" if used > best else f"1/{best / used:.1f} of"
+
+
+def _interval(severity: str, said: str, estimate: Estimate, fix: float) -> Finding:
+    message = f"checkpoint interval {spell(estimate.faults.interval)} is {said}"
+    paths = ("reliability.checkpoint_interval", "reliability.job_time_limit")
+    weight = 1e5 if severity == "error" else 40
+    return Finding(
+        "R2", "error" if severity == "error" else "warning", "reliability", message, spell(fix), paths, weight
+    )
+
+
+def _bound(estimate: Estimate, used: float, best: float) -> Finding:
+    """The automatic interval cannot be the best one: a step, a write, an upload or the time limit binds."""
+    message = f"the interval is held at {spell(used)} by {_binding(estimate, used)}; the best is {spell(best)}"
+    paths = ("storage.upload_bandwidth", "storage.write_bandwidth", "reliability.job_time_limit")
+    return Finding("R2", "warning", "reliability", message, "more bandwidth, or a longer limit", paths, 40)
+
+
+def _binding(estimate: Estimate, used: float) -> str:
+    limit = estimate.plan.reliability.job_time_limit
+    if limit is not None and used <= float(limit) * 1.01 and used >= float(limit) * 0.5:
+        return "the job's time limit"
+    parts = (
+        ("one step", estimate.speed.step_time),
+        ("the write", estimate.checkpoint.write_time),
+        ("the upload", estimate.checkpoint.upload_time),
+    )
+    known = [(float(value), name) for name, value in parts if isinstance(value, Figure)]
+    return max(known)[1]
+
+
+def restart_not_measured(estimate: Estimate) -> list[Finding]:
+    """R3: a restore drill was made, and the restart time is still the default."""
+    if estimate.plan.storage.last_restore_drill is None or estimate.situation.written("reliability.restart_time"):
+        return []
+    default = spell(estimate.situation["reliability.restart_time"])
+    message = f"a restore drill has a date, and the restart time is still the default, {default}"
+    return [Finding("R3", "warning", "reliability", message, "the drill's own time", ("reliability.restart_time",), 20)]
+
+
+def many_jobs(estimate: Estimate) -> list[Finding]:
+    """R4: the run is longer than one job may be."""
+    limit, wall = estimate.plan.reliability.job_time_limit, estimate.money.wall_time
+    if limit is None or not isinstance(wall, Figure) or wall <= float(limit):
+        return []
+    busy = float(estimate.speed.compute_time) * float(estimate.faults.slowdown)
+    jobs = -(-busy // float(limit))
+    message = f"the run takes {counted(jobs, 'job')} of {spell(float(limit))}"
+    fix = "requeue, a job array of one at a time, or a chain of dependencies"
+    return [Finding("R4", "info", "reliability", message, fix, ("reliability.job_time_limit",))]
+
+
+def few_spares(estimate: Estimate) -> list[Finding]:
+    """R5: fewer spare nodes than cover 99 of 100 repairs, where the run is likely to lose a node at all."""
+    needed, s = estimate.faults.spares, estimate.situation
+    nodes, rate, wall = s["cluster.nodes"], s["reliability.failures_per_node_day"], estimate.money.wall_time
+    if not isinstance(needed, Figure) or not isinstance(wall, Figure) or not isinstance(nodes, Figure):
+        return []
+    have = float(s["reliability.spare_nodes"])
+    if have >= needed or rate * nodes * wall / 86400.0 < 0.01:
+        return []
+    message = (
+        f"{counted(have, 'spare node')}; {whole(needed)} cover 99 % of {spell(s['reliability.repair_time'])} repairs"
+    )
+    fix = f"{counted(needed, 'spare node')}, or faster repair"
+    return [Finding("R5", "warning", "reliability", message, fix, ("reliability.spare_nodes",), 50)]
+
+
+def unstable(estimate: Estimate) -> list[Finding]:
+    """R6: failures come within four times of a stall and a recovery."""
+    mtbf, recovery, stall = estimate.faults.mtbf, estimate.faults.recovery_time, estimate.checkpoint.checkpoint_stall
+    if not isinstance(mtbf, Figure) or not isinstance(recovery, Figure) or not isinstance(stall, Figure):
+        return []
+    if mtbf >= UNSTABLE * (stall + recovery):
+        return []
+    message = f"a failure every {spell(mtbf)}, against {spell(stall + recovery)} of stall and recovery"
+    fix = "checkpoints in the memory of other nodes, and a faster restart"
+    paths = ("reliability.restart_time", "reliability.failures_per_node_day", "cluster.nodes")
+    return [Finding("R6", "warning", "reliability", message, fix, paths, 80)]
+
+
+def short_timeout(estimate: Estimate) -> list[Finding]:
+    """R7: a legitimate stall is longer than the framework's default collective timeout."""
+    timeout = TIMEOUTS.get(estimate.plan.training.framework)
+    if timeout is None:
+        return []
+    stalls = [("a save", estimate.checkpoint.checkpoint_stall, "storage.async_checkpoint")]
+    if estimate.plan.evaluation.mode == "in-loop" and estimate.plan.evaluation.tasks:
+        stalls.append(("an evaluation", estimate.evaluation.time_each, "evaluation.mode"))
+    return [
+        Finding(
+            "R7",
+            "warning",
+            "reliability",
+            f"{name} stops training for {spell(stall)}; the collective timeout is {spell(timeout[0])} by default",
+            f"{timeout[1]} above {spell(stall)}",
+            (path,),
+            45,
+        )
+        for name, stall, path in stalls
+        if isinstance(stall, Figure) and stall > timeout[0]
+    ]
+
+
+def failure_domain(estimate: Estimate) -> list[Finding]:
+    """R10: nodes that fail together are more than the spares."""
+    together, spares = estimate.plan.cluster.nodes_per_failure_domain, estimate.situation["reliability.spare_nodes"]
+    if together is None or not isinstance(spares, Figure) or together <= spares:
+        return []
+    message = f"{whole(together)} nodes fail together, and {whole(spares)} are spare"
+    paths = ("reliability.spare_nodes", "cluster.nodes_per_failure_domain")
+    return [Finding("R10", "warning", "reliability", message, f"{whole(together)} spare nodes", paths, 40)]
+
+
+RELIABILITY_CHECKS: Final = (
+    low_goodput,
+    interval_off,
+    restart_not_measured,
+    many_jobs,
+    few_spares,
+    unstable,
+    short_timeout,
+    failure_domain,
+)

@@ -1,0 +1,116 @@
+"""One's own failure rate from `sacct` text, in place of a published one.
+
+Reads the output of `sacct --parsable2 --format=JobID,State,Start,End,NNodes` (other columns are ignored). Steps of a job are
+left out. It counts jobs that a failure ended and the node-days of all; it cannot tell a user's mistake from a machine's,
+so a state counts as a failure only where Slurm calls it one. Lines that say nothing usable are counted, never dropped.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+FAILURES: Final = ("NODE_FAIL", "BOOT_FAIL", "FAILED", "OUT_OF_MEMORY")
+"""States that end a job against its will. TIMEOUT, CANCELLED, PREEMPTED and COMPLETED end it as planned."""
+
+NEEDED: Final = ("JobID", "State", "NNodes")
+DAY: Final = 86400.0
+
+
+class SacctError(ValueError):
+    """Text that is no parsable output of sacct, and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRate:
+    """Failures that ended jobs, node-days, the rate for a node-day, and its 95 % range; `skipped` lines said too little.
+
+    `states` counts every job by its state.
+    """
+
+    failures: int
+    node_days: float
+    rate: float
+    low: float
+    high: float
+    states: Mapping[str, int]
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    state: str
+    node_days: float
+
+
+def own_rate(text: str) -> OwnRate:
+    """The rate of a whole output. Raises SacctError where the header or every line is unusable."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    columns = _columns(lines)
+    jobs = [
+        _job(dict(zip(columns, line.split("|"), strict=False))) for line in lines[1:] if not _is_step(columns, line)
+    ]
+    known = [job for job in jobs if job is not None]
+    node_days = sum(job.node_days for job in known)
+    if node_days <= 0.0:
+        raise SacctError("no job has nodes and a time. --format=JobID,State,Start,End,NNodes is right")
+    failures = sum(job.state in FAILURES for job in known)
+    low, high = poisson_range(failures)
+    states: dict[str, int] = {}
+    for job in known:
+        states[job.state] = states.get(job.state, 0) + 1
+    rate = failures / node_days
+    return OwnRate(failures, node_days, rate, low / node_days, high / node_days, states, len(jobs) - len(known))
+
+
+def _columns(lines: list[str]) -> list[str]:
+    columns = lines[0].split("|") if lines else []
+    missing = [name for name in NEEDED if name not in columns]
+    if missing:
+        raise SacctError(
+            f"the header has no {', '.join(missing)}. sacct --parsable2 --format={','.join(NEEDED)},Start,End is right"
+        )
+    return columns
+
+
+def _is_step(columns: list[str], line: str) -> bool:
+    cells = line.split("|")
+    place = columns.index("JobID")
+    return place < len(cells) and "." in cells[place]
+
+
+def _job(cells: Mapping[str, str]) -> _Job | None:
+    """One job; None where it has no nodes or no time, as a job that never started."""
+    words = cells.get("State", "").split()  # "CANCELLED by 1000"
+    seconds, nodes = _seconds(cells), _nodes(cells.get("NNodes", ""))
+    if not words or seconds is None or nodes is None:
+        return None
+    return _Job(words[0].rstrip("+"), nodes * seconds / DAY)
+
+
+def _nodes(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 10**7 else None
+
+
+def _seconds(cells: Mapping[str, str]) -> float | None:
+    """Time that a job ran: `ElapsedRaw` in seconds, else from `Start` to `End`."""
+    raw = cells.get("ElapsedRaw", "")
+    if raw.isascii() and raw.isdigit():
+        return float(raw) or None
+    try:
+        start, end = (dt.datetime.fromisoformat(cells.get(name, "")) for name in ("Start", "End"))
+        ran = (end - start).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return ran if ran > 0 else None
+
+
+def poisson_range(count: int) -> tuple[float, float]:
+    """Means between which a Poisson count lies at 95 %, by the Wilson-Hilferty cube root."""
+    return _cube(count, -1.959964) if count else 0.0, _cube(count + 1, 1.959964)
+
+
+def _cube(shape: int, deviations: float) -> float:
+    return shape * (1.0 - 1.0 / (9.0 * shape) + deviations / (3.0 * shape**0.5)) ** 3

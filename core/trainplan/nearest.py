@@ -1,0 +1,103 @@
+"""Published runs nearest to a plan: how far each is, and in what it differs.
+
+Distance adds doublings of model size, length and scale, and fixed amounts for another part, precision or kind of model. It ranks
+runs; it is no measure of how wrong a number taken from one would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Final
+
+from trainplan.budgets.compute import peak_flops
+from trainplan.budgets.kernels import family_of
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.published import Run, precision_class
+
+SIZE, LENGTH, SCALE = 1.0, 0.5, 0.25
+"""Weights of one doubling."""
+
+OTHER_FAMILY, OTHER_PART, OTHER_PRECISION, OTHER_KIND = 4.0, 0.25, 1.5, 3.0
+NEAR_SIZE, NEAR_LENGTH = 0.6, 0.6
+"""Doublings within which a run has the plan's size and length."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """A run beside a plan: its distance, its utilization by the plan's convention and peak, and what differs."""
+
+    run: Run
+    distance: float
+    utilization: float
+    differences: tuple[str, ...]
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Target:
+    accelerator: str
+    precision: str
+    sparse: bool
+    size: float
+    length: float
+    accelerators: float
+    convention: str
+    peak: float
+
+
+def nearest_runs(estimate: Estimate, runs: Sequence[Run], count: int = 5) -> tuple[Near, ...]:
+    """The nearest runs of those handed in, nearest first; none where the plan lacks model, part, length or size."""
+    target = _target(estimate)
+    if target is None:
+        return ()
+    found = sorted((_near(target, run) for run in runs), key=lambda near: near.distance)
+    return tuple(found[:count])
+
+
+def _target(estimate: Estimate) -> _Target | None:
+    plan, flops = estimate.plan, estimate.speed.flops
+    figures = (
+        flops.flops_per_token_6n,
+        estimate.tokens.stretches[-1].sequence_length,
+        estimate.mesh.world_size,
+        peak_flops(estimate.situation),
+    )
+    if plan.cluster.accelerator is None or not all(isinstance(figure, Figure) and figure > 0 for figure in figures):
+        return None
+    size, length, world, peak = (float(figure) for figure in figures)
+    return _Target(
+        plan.cluster.accelerator,
+        precision_class(plan.training.precision),
+        estimate.model.shape.expert_layers is not None,
+        size,
+        length,
+        world,
+        plan.utilization.convention,
+        peak,
+    )
+
+
+def _near(target: _Target, run: Run) -> Near:
+    size = log2(run.flops["6n"] / target.size)
+    length = log2(run.sequence_length / target.length)
+    scale = log2(run.accelerators / target.accelerators)
+    family = run.family != family_of(target.accelerator)
+    part = run.accelerator != target.accelerator
+    precision, kind = run.precision != target.precision, run.sparse != target.sparse
+    distance = SIZE * abs(size) + LENGTH * abs(length) + SCALE * abs(scale)
+    distance += OTHER_FAMILY * family + OTHER_PART * part + OTHER_PRECISION * precision + OTHER_KIND * kind
+    words = (
+        (part, run.accelerator),
+        (precision, run.precision),
+        (kind, "experts" if run.sparse else "dense"),
+        (abs(size) > 0.1, f"{2**size:.2g} x the active size"),
+        (abs(length) > 0.1, f"{2**length:.2g} x the length"),
+        (abs(scale) > 0.1, f"{2**scale:.2g} x the accelerators"),
+        (run.recompute == "full", "full recompute"),
+    )
+    alike = not (family or precision or kind) and abs(size) <= NEAR_SIZE and abs(length) <= NEAR_LENGTH
+    differences = tuple(word for differs, word in words if differs)
+    return Near(run, distance, run.utilization(target.convention, target.peak), differences, alike)

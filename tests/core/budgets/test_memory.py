@@ -1,0 +1,230 @@
+"""The ledger's parts: recipes of states, schedules, stages, loss kernels, offload, the band, and what blocks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Blocked, Choice, Figure
+from trainplan.formulas import memory_work as f
+
+Varied = Callable[..., Estimate]
+
+
+def each(estimate: Estimate, name: str) -> float:
+    """Bytes a parameter of a category on the one rank of the small plan."""
+    held = estimate.model.parameters
+    return float(estimate.memory.table[0].worst.parts[name]) / float(held)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "weights", "gradients", "optimizer"),
+    [
+        ((), 2, 4, 12 / 16),
+        (("parallelism.sharding=none",), 2, 4, 12),
+        (("parallelism.sharding=none", "training.precision=fp32"), 4, 4, 8),
+        (("training.precision=fp32",), 4, 4, 8 / 16),
+        (("training.precision=fp16-mixed",), 2, 2, 16 / 16),
+        (("training.precision=fp16-mixed", "parallelism.sharding=none"), 2, 2, 16),
+        (("training.precision=bf16-pure", "training.moment_dtype=bf16"), 2, 2, 4 / 16),
+        (("training.gradient_dtype=bf16", "training.moment_dtype=bf16"), 2, 2, 8 / 16),
+        (("training.optimizer=adamw-8bit",), 2, 4, 6 / 16),
+        (("training.optimizer=muon",), 2, 4, 8 / 16),
+        (("training.optimizer=adafactor",), 2, 4, 8 / 16),
+        (("training.optimizer=lion",), 2, 4, 8 / 16),
+        (("training.optimizer=sgd-momentum",), 2, 4, 8 / 16),
+        (("training.optimizer_offload=true",), 2, 4, 0),
+        (("training.framework=deepspeed", "training.precision=fp16-mixed"), 2, 2, 16 / 16),
+        (("training.framework=deepspeed",), 2, 6, 12 / 16),
+        (("training.framework=deepspeed", "parallelism.sharding=zero-2"), 2, 2 / 16, 12 / 16),
+        (("training.framework=deepspeed", "parallelism.sharding=zero-3"), 2 / 16, 2 / 16, 12 / 16),
+        (("training.framework=torchtitan",), 4 / 16, 4 / 16, 8 / 16),
+        (("training.framework=torchtitan", "training.moment_dtype=bf16"), 4 / 16, 4 / 16, 4 / 16),
+        (
+            ("training.framework=torchtitan", "training.precision=bf16-pure", "training.moment_dtype=bf16"),
+            2 / 16,
+            2 / 16,
+            4 / 16,
+        ),
+        (("training.framework=fsdp", "parallelism.sharding=zero-2"), 2 + 4 / 16, 4 / 16, 8 / 16),
+        (("training.framework=fsdp", "training.gradient_accumulation=full"), 4 / 16, 4, 8 / 16),
+        (("parallelism.sharding=hsdp", "parallelism.shard_size=8"), 2 / 8, 4 / 8, 12 / 8),
+    ],
+)
+def test_states_by_recipe(
+    varied: Varied, assignments: tuple[str, ...], weights: float, gradients: float, optimizer: float
+) -> None:
+    """16 accelerators share what is sharded. Vocabulary 1,024 needs no padding."""
+    made = varied(*assignments)
+    found = each(made, "weights"), each(made, "gradients"), each(made, "optimizer_states")
+    assert found == pytest.approx((weights, gradients, optimizer), rel=1e-12)
+
+
+def test_full_gradients_need_more_than_one_microbatch(varied: Varied) -> None:
+    one = varied("training.framework=fsdp", "training.gradient_accumulation=full", "batch.global_batch_sequences=16")
+    assert each(one, "gradients") == pytest.approx(4 / 16)
+
+
+def in_flight(estimate: Estimate) -> list[float]:
+    """Activations at the loss over those of the last rank's layers, a microbatch at a time."""
+    found = [next(one for one in rank.instants if one.name == "loss") for rank in estimate.memory.table]
+    return [float(one.parts["activations"]) for one in found]
+
+
+LAID = ("model.num_hidden_layers=16", "parallelism.pipeline=4", "cluster.nodes=4")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ("gpipe", [128, 128, 128]),
+        ("1f1b", [4, 3, 2]),
+        ("zb-h1", [4, 3, 2]),
+        ("zb-h2", [7, 5, 3]),
+    ],
+)
+def test_microbatches_in_flight(varied: Varied, schedule: str, expected: list[int]) -> None:
+    """Ranks but the last, whose final norm is apart; 1,024 sequences over 8 replicas are 128 microbatches."""
+    made = varied(*LAID, f"parallelism.schedule={schedule}")
+    one = in_flight(varied(*LAID))[0] / 4
+    assert [value / one for value in in_flight(made)[:3]] == pytest.approx(expected)
+
+
+def test_interleaving_keeps_more_on_the_first_rank(varied: Varied) -> None:
+    """p (1 + (p-1)/(p v)): 4 x (1 + 3/8) = 5.5 with two chunks."""
+    one = in_flight(varied(*LAID))[0] / 4
+    assert in_flight(varied(*LAID, "parallelism.virtual_pipeline=2"))[0] / one == pytest.approx(5.5)
+    assert f.interleaved_in_flight(128.0, 4.0, 2.0, 0.0) == pytest.approx(4 * (1 + 3 / 8))
+
+
+def test_v_shaped_schedules_hold_both_ends_on_the_first_rank(varied: Varied) -> None:
+    made = varied(*LAID, "parallelism.schedule=zb-v", "model.vocab_size=32000")
+    first, *others = (float(rank.worst.parts["weights"]) for rank in made.memory.table)
+    assert all(first > other for other in others)
+    dual = varied(*LAID, "parallelism.schedule=dualpipe", "model.vocab_size=32000")
+    ends = [float(rank.worst.parts["weights"]) for rank in dual.memory.table]
+    assert ends[0] == ends[3] > ends[1] == ends[2]
+
+
+def test_stages_that_count_embedding_and_head_as_layers(varied: Varied) -> None:
+    """14 layers over 4 stages: 3, 4, 4, 3; and as the plan says where it does."""
+    held = [
+        float(rank.worst.parts["optimizer_states"])
+        for rank in varied("model.num_hidden_layers=14", *LAID[1:], "model.vocab_size=128").memory.table
+    ]
+    assert held[1] == held[2] > held[0]
+    uneven = varied(
+        "model.num_hidden_layers=16", *LAID[1:], "parallelism.first_stage_layers=1", "parallelism.last_stage_layers=1"
+    )
+    found = in_flight(uneven)
+    assert found[1] / found[0] == pytest.approx(7 * 3 / 4)
+
+
+def test_a_tied_head_is_a_second_copy_on_the_last_rank(varied: Varied) -> None:
+    tied = ("model.tie_word_embeddings=true", "model.vocab_size=32000")
+    alone, laid = varied(*tied), varied(*tied, *LAID)
+    table = 32000 * 64 * 2.0
+    assert float(alone.memory.table[0].worst.parts["weights"]) == pytest.approx(2.0 * alone.model.parameters, rel=0.01)
+    assert float(laid.memory.table[3].worst.parts["weights"]) > table
+
+
+@pytest.mark.parametrize(
+    ("kernel", "bytes_of_a_logit"),
+    [("plain", 12), ("compiled", 4), ("fused", 4), ("fused-in-place", 2), ("chunked", 1.5)],
+)
+def test_logits_by_loss_kernel(varied: Varied, kernel: str, bytes_of_a_logit: float) -> None:
+    """1,024 tokens x 1,024 rows; the head's input gradient lives on beside the kernels that keep the logits."""
+    made = varied(f"training.loss={kernel}")
+    loss = next(one for one in made.memory.table[0].instants if one.name == "loss")
+    beside = 2.0 * 1024 * 64 if kernel in ("compiled", "fused", "fused-in-place") else 0.0
+    assert float(loss.parts["logits"]) == 1024 * 1024 * bytes_of_a_logit + beside
+
+
+def test_logits_over_tensor_ranks(varied: Varied) -> None:
+    """The head's split divides them; a plain sharded loss needs 16 bytes."""
+    laid = ("parallelism.tensor=4", "model.vocab_size=2048", "training.loss=plain")
+    found = [
+        next(one for one in made.memory.table[0].instants if one.name == "loss").parts["logits"]
+        for made in (varied(*laid), varied(*laid, "training.head=gathered"))
+    ]
+    assert [float(value) for value in found] == [1024 * 2048 / 4 * 16, 1024 * 2048 * 12]
+
+
+def test_offloaded_activations(varied: Varied) -> None:
+    deep = ("model.num_hidden_layers=64",)
+    held, moved = varied(*deep).memory.activations, varied(*deep, "training.activation_offload=true").memory.activations
+    assert moved == pytest.approx(held * 2 / 64, rel=0.05)
+
+
+def test_calibration_moves_the_total_and_not_the_tensors(varied: Varied) -> None:
+    plain, measured = varied().memory, varied("memory.calibration=1.1").memory
+    assert measured.total == pytest.approx(1.1 * plain.total)
+    assert measured.allocated == plain.allocated
+    assert measured.fragmentation_runtime > plain.fragmentation_runtime
+
+
+@pytest.mark.parametrize(
+    ("assignments", "low", "high"),
+    [
+        ((), 0.90, 1.10),
+        (("training.framework=torchtitan",), 0.90, 1.35),
+        (("training.framework=torchtitan", "training.kernels=torch-compile", "training.loss=compiled"), 0.90, 1.10),
+        (
+            (
+                "training.framework=fsdp",
+                "training.kernels=torch-eager",
+                "training.loss=fused",
+                "parallelism.tensor=2",
+            ),
+            0.80,
+            1.20,
+        ),
+    ],
+)
+def test_the_band_is_wider_where_less_is_said(
+    varied: Varied, assignments: tuple[str, ...], low: float, high: float
+) -> None:
+    memory = varied(*assignments).memory
+    assert (memory.total_low / memory.total, memory.total_high / memory.total) == pytest.approx((low, high))
+
+
+def test_worst_rank_and_instant(varied: Varied) -> None:
+    memory = varied(*LAID).memory
+    assert isinstance(memory.worst_instant, Choice)
+    assert memory.worst_rank == min(
+        rank.rank for rank in memory.table if rank.total == max(one.total for one in memory.table)
+    )
+    assert memory.table[int(memory.worst_rank)].worst.name == memory.worst_instant
+
+
+@pytest.mark.parametrize(
+    ("assignments", "left_out", "code"),
+    [
+        (("parallelism.pipeline=3",), (), "G1"),
+        (("batch.global_batch_sequences=1023", "parallelism.pipeline=2"), (), "G2"),
+        (("parallelism.pipeline=16",), (), "G4"),
+        ((), ("model.hidden_size",), "missing:model.hidden_size"),
+        (("parallelism.sharding=hsdp",), (), "missing:parallelism.shard_size"),
+        ((), ("cluster.nodes",), "missing:cluster.nodes"),
+    ],
+)
+def test_what_blocks_the_ledger(
+    varied: Varied, assignments: tuple[str, ...], left_out: tuple[str, ...], code: str
+) -> None:
+    memory = varied(*assignments, left_out=left_out).memory
+    for figure in (memory.total, memory.weights, memory.worst_rank, memory.worst_instant, memory.headroom):
+        assert isinstance(figure, Blocked)
+        assert figure.code == code
+
+
+def test_usable_stands_where_the_ledger_does_not(varied: Varied) -> None:
+    made = varied(left_out=("model.hidden_size",))
+    assert isinstance(made.figure("memory.usable"), Figure)
+
+
+def test_in_loop_evaluation_is_an_instant(varied: Varied) -> None:
+    task = '\n[evaluation]\nmode = "in-loop"\ninterval_tokens = "1B"\n[[evaluation.tasks]]\ntask = "mmlu"\n'
+    made = varied(more=task)
+    assert "evaluation" in [instant.name for instant in made.memory.table[0].instants]

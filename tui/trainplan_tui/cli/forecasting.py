@@ -1,0 +1,119 @@
+"""`forecast PLAN`: the finish and the cost as P10, P50 and P90, the chances, and what moves the date."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+from trainplan import asjson
+from trainplan.estimation import Estimate
+from trainplan.figure import Blocked, Figure, Quantity
+from trainplan.forecast import HALF_DAY, Bin, Forecast, forecast
+from trainplan.plan.canonical import plan_hash
+from trainplan.plan.read import Opened
+from trainplan.spread import Driver
+from trainplan.table import blocked_by
+from trainplan.unit import whole
+from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
+
+LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000
+BAR = 32
+
+
+def run(options: Options) -> int:
+    """Print the forecast, or write it as JSON."""
+    if not LEAST_DRAWS <= options.draws <= MOST_DRAWS:
+        raise Refused(f"--draws is {options.draws}. From {LEAST_DRAWS} to {MOST_DRAWS:,} is right")
+    if options.seed < 0:
+        raise Refused(f"--seed is {options.seed}. 0 or more is right")
+    plan, estimate = estimated(options)
+    found = forecast(estimate, options.draws, options.seed)
+    if options.json:
+        write_json(as_json(plan, estimate, found))
+    else:
+        _print(plan, estimate, found, "#" if options.ascii else "█")
+    return 0
+
+
+def as_json(plan: Opened, estimate: Estimate, found: Forecast) -> dict[str, object]:
+    """One object: the quantities of `show --json`, the histogram, the drivers, the assumptions."""
+    return {
+        "format": asjson.FORMAT,
+        "plan": {"name": name_of(plan), "path": str(plan.source.path), "hash": plan_hash(plan.plan)},
+        "draws": found.draws,
+        "seed": found.seed,
+        "quantities": {key: asjson.quantity(key, value, estimate) for key, value in found.quantities.items()},
+        "point_rank": found.point_rank,
+        "histogram": [{"begin": one.begin, "share": one.share} for one in found.histogram],
+        "drivers": [_driver(one) for one in found.drivers],
+        "assumptions": list(found.assumptions),
+    }
+
+
+def _driver(one: Driver) -> dict[str, object]:
+    ends = ((one.low, one.low_finish), (one.high, one.high_finish))
+    low, high = ({"value": text, "finish": time if math.isfinite(time) else None} for text, time in ends)
+    return {"name": one.name, "path": one.path, "low": low, "high": high}
+
+
+def _print(plan: Opened, estimate: Estimate, found: Forecast, block: str) -> None:
+    say(f"{name_of(plan)}: {found.draws:,} histories, seed {found.seed}")
+    for name in ("p10", "p50", "p90"):
+        finish, cost = found.quantities[f"forecast.finish.{name}"], found.quantities[f"forecast.cost.{name}"]
+        say(f"{name.upper():<6}{_finish(finish, estimate):<30}{_cost(cost, estimate)}")
+    _print_point(estimate, found)
+    for key, asked in (("deadline", "chance of the deadline"), ("budget", "chance of the budget")):
+        chance = found.quantities[f"forecast.chance_{key}"]
+        if isinstance(chance, Figure):
+            say(f"{asked:<24}{100 * chance:.1f} %")
+    for line in _histogram(found.histogram, estimate.plan.schedule.start, block):
+        say(line)
+    for driver in found.drivers:
+        say(f"{driver.name:<24}{_ends(driver)}")
+    for sentence in found.assumptions:
+        say(f"- {sentence}")
+
+
+def _print_point(estimate: Estimate, found: Forecast) -> None:
+    if found.point_rank is not None:
+        days = float(estimate.money.wall_time) / 86400
+        say(f"the point estimate, {days:.2f} d, lies at P{100 * found.point_rank:.0f}")
+
+
+def _finish(value: Quantity, estimate: Estimate) -> str:
+    if isinstance(value, Blocked):
+        return blocked_by(value.code)
+    days, start = float(value) / 86400, estimate.plan.schedule.start
+    day = _day(start, float(value))
+    return f"{days:,.2f} d{', ' + day if day else ''}"
+
+
+def _day(start: dt.date | None, seconds: float) -> str:
+    """The day on which a run that begins at midnight of `start` has run so many seconds; empty past the calendar."""
+    try:
+        return "" if start is None else (start + dt.timedelta(seconds=seconds)).isoformat()
+    except OverflowError:
+        return ""
+
+
+def _cost(value: Quantity, estimate: Estimate) -> str:
+    if isinstance(value, Blocked):
+        return f"cost: {blocked_by(value.code)}"
+    return f"{whole(value)} {estimate.plan.cluster.currency}"
+
+
+def _histogram(bins: tuple[Bin, ...], start: dt.date | None, block: str) -> list[str]:
+    most = max((one.share for one in bins), default=0.0)
+    return [f"{_half(one, start):<16}{100 * one.share:5.1f} %  {block * round(BAR * one.share / most)}" for one in bins]
+
+
+def _half(one: Bin, start: dt.date | None) -> str:
+    day = _day(start, one.begin)
+    if not day:
+        return f"day {one.begin / 86400:,.1f}"
+    return f"{day} {'am' if one.begin / HALF_DAY % 2 < 1 else 'pm'}"
+
+
+def _ends(driver: Driver) -> str:
+    ends = ((driver.low, driver.low_finish), (driver.high, driver.high_finish))
+    return "   ".join(f"{text} {time / 86400:,.2f} d" for text, time in ends)
