@@ -93,15 +93,33 @@ def _recovered(work: Work, mtbf: Any, generator: Any) -> Any:
     return spent
 
 
-def _restored(work: Work, mtbf: Any) -> Any:
-    """Mean time from a failure until work goes on: a restart ends before the next failure with a chance of `stays`."""
+def _stays(work: Work, mtbf: Any) -> Any:
+    """Chance that a restart ends before the next failure."""
     import numpy as np
 
-    stays = np.exp(-(work.detection + work.restart) / mtbf)
     if work.restart_varies:
-        stays = np.exp(-work.detection / mtbf) / (1.0 + work.restart / mtbf)
-    stays = np.maximum(stays, 1e-100)
+        return np.maximum(np.exp(-work.detection / mtbf) / (1.0 + work.restart / mtbf), 1e-100)
+    return np.maximum(np.exp(-(work.detection + work.restart) / mtbf), 1e-100)
+
+
+def _restored(work: Work, mtbf: Any) -> Any:
+    """Mean time from a failure until work goes on, restarts that fail among it."""
+    stays = _stays(work, mtbf)
     return mtbf * (1.0 - stays) / stays
+
+
+def _restored_spread(work: Work, mtbf: Any) -> Any:
+    """Variance of that time. One attempt ends by a restart or a failure; its mean square is 2 x the integral of t P(longer)."""
+    import numpy as np
+
+    fixed = work.detection + (0.0 if work.restart_varies else work.restart)
+    left = np.exp(-fixed / mtbf)
+    square = 2.0 * mtbf * (mtbf - left * (fixed + mtbf))
+    if work.restart_varies and work.restart > 0.0:
+        tail = mtbf * work.restart / (mtbf + work.restart)
+        square = square + 2.0 * left * tail * (fixed + tail)
+    mean = _restored(work, mtbf)
+    return np.maximum(square * (1.0 + mean / mtbf) / _stays(work, mtbf) - mean * mean, 0.0)
 
 
 def _short(work: Work, owner: Any, busy: Any, generator: Any) -> Any:
@@ -145,7 +163,7 @@ def _in_the_mean(work: Work, pieces: Any, mtbf: Any, failures: Any, generator: A
     left = 1.0 / np.expm1(cycle / mtbf)
     lost, lost_spread = mtbf - cycle * left, mtbf * mtbf - cycle * cycle * left * (1.0 + left)
     restored = _restored(work, mtbf)
-    spread = np.sqrt(failures * (np.maximum(lost_spread, 0.0) + restored * restored))
+    spread = np.sqrt(failures * (np.maximum(lost_spread, 0.0) + _restored_spread(work, mtbf)))
     drawn = failures * (lost + restored) + spread * generator.standard_normal(len(failures))
     busy = pieces * cycle + np.maximum(drawn, 0.0)
     return Histories(busy, _mean_shortage(work, failures / busy) * busy * work.idle_share, failures)

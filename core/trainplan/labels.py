@@ -257,5 +257,7 @@ def quantity_label(key: str) -> str:
         return known
     parts = key.split(".")
     last = parts[-1].replace("_", " ")
+    if parts[:2] == ["memory", "ranks"] and len(parts) == 4:
+        return f"rank {parts[2]}, {last}"
     named = parts[1] in ("sources", "tasks") and len(parts) == 4 if len(parts) > 1 else False
     return f"{parts[2]} {last}" if named else last

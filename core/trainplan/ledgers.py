@@ -42,6 +42,7 @@ OVERVIEW: Final = Table(
         FigureRow("compute.tokens_per_second_per_accelerator"),
         FigureRow("compute.compute_time"),
         FigureRow("reliability.expected_failures"),
+        FigureRow("storage.peak", label="storage, peak"),
         FigureRow("parallelism.world_size"),
     ),
     (
@@ -53,9 +54,9 @@ OVERVIEW: Final = Table(
         "tokens.steps",
         "compute.wall_time",
         "compute.accelerator_hours",
-        "compute.cost",
         "memory.total",
         "reliability.goodput",
+        "storage.peak",
     ),
 )
 

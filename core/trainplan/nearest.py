@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import Final
 
 from trainplan.budgets.compute import peak_flops
 from trainplan.budgets.kernels import family_of

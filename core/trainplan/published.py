@@ -92,6 +92,8 @@ def precision_class(word: str) -> str:
     return "fp32" if lowered == "fp32" else "16-bit"
 
 
-def converted_utilization(utilization: float, source_flops: float, plan_flops: float, source_peak: float, plan_peak: float) -> float:
+def converted_utilization(
+    utilization: float, source_flops: float, plan_flops: float, source_peak: float, plan_peak: float
+) -> float:
     """A utilization told by other FLOP of a token and another peak, at the same tokens a second."""
     return utilization * plan_flops / source_flops * source_peak / plan_peak

@@ -88,7 +88,7 @@ def tried(plan: Plan, fields: dict[str, Any] | None = None) -> Trial:
     for figure in (mesh.data, tokens.microbatches):
         if isinstance(figure, Blocked) and figure.code in ("G1", "G2"):
             broken.add(figure.code)
-    return Trial(other, memory_budget(s, model, mesh, tokens), frozenset(broken))
+    return Trial(other, memory_budget(s, model, mesh, tokens, every_rank=False), frozenset(broken))
 
 
 def largest_micro_batch(plan: Plan, share: float = 1.0) -> int | None:
@@ -229,11 +229,16 @@ def _shardings(s: Situation) -> Iterator[tuple[str, Any, float, str]]:
         yield "parallelism.sharding", other, {"zero-1": 0.0, "zero-2": 0.02}.get(other, 0.10), "volume of gathers"
 
 
-def single_changes(plan: Plan, share: float = 1.0) -> list[Change]:
-    """Legal single changes that make the plan fit, the least costly in time first, then the least memory."""
+def single_changes(plan: Plan, share: float = 1.0, most: int | None = None) -> list[Change]:
+    """Legal single changes that make the plan fit, the least costly in time first, then the least memory.
+
+    With `most`, the search ends when so many were found, at the end of a group of equal cost.
+    """
     found: list[Change] = []
     known = tried(plan).broken
-    for path, value, cost, reason in neighbours(plan):
+    for path, value, cost, reason in sorted(neighbours(plan), key=lambda one: one[2]):
+        if most is not None and len(found) >= most and cost > found[-1].cost:
+            break
         trial = tried(plan, {path: value})
         if trial.fits(share, known):
             found.append(Change(path, value, trial.total or 0.0, cost, reason))

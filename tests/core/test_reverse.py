@@ -177,3 +177,24 @@ def test_dry_runs(planned: Planned) -> None:
     titan = dry_runs(estimate(planned("training.framework=torchtitan")))
     assert any("--comm.mode=fake_backend" in run.command for run in titan)
     assert dry_runs(estimate(planned("training.framework=deepspeed"))) == []
+
+
+def test_the_search_for_changes_may_end_early(planned: Planned) -> None:
+    plan = planned(*MODEL)
+    everything, some = single_changes(plan), single_changes(plan, most=2)
+    assert 2 <= len(some) <= len(everything)
+    assert [change.text for change in some[:2]] == [change.text for change in everything[:2]]
+
+
+@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"])
+@pytest.mark.parametrize("layers", [16, 14])
+def test_a_trial_finds_the_same_worst_rank(planned: Planned, schedule: str, layers: int) -> None:
+    plan = planned(
+        f"model.num_hidden_layers={layers}",
+        "parallelism.pipeline=4",
+        "cluster.nodes=4",
+        f"parallelism.schedule={schedule}",
+    )
+    memory = estimate(plan).memory
+    assert tried(plan).total == memory.total
+    assert tried(plan).memory.worst_rank == memory.worst_rank

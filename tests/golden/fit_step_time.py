@@ -1,4 +1,4 @@
-"""Fits the step-time model's numbers on the published rows and prints what they reach: run by hand, with `--write` into the catalogue.
+"""Fits the step-time model on the published rows and prints what it reaches: run by hand, with `--write` into the catalogue.
 
 Soft-L1 loss on the log of predicted over measured; a row weighs by its source's size to the power -0.35; priors are log-normal.
 Dense numbers first, then those of experts on rows of models with experts, gpt-oss left out. Leaving a source out refits
@@ -144,7 +144,9 @@ def weighed(data: Rows, which: Sequence[int], residuals: Vector) -> Vector:
     return data.weights[list(which)] / np.sqrt(1.0 + (residuals / SCALE) ** 2) / SCALE**2
 
 
-def step(slope: Vector, residuals: Vector, weights: Vector, values: Vector, free: Sequence[int]) -> tuple[Vector, Vector]:
+def step(
+    slope: Vector, residuals: Vector, weights: Vector, values: Vector, free: Sequence[int]
+) -> tuple[Vector, Vector]:
     """One Gauss-Newton step with the priors, and the covariance there."""
     priors = np.array([math.log(NUMBERS[k].prior) for k in free])
     trust = np.array([NUMBERS[k].width ** -2 for k in free])
@@ -153,7 +155,9 @@ def step(slope: Vector, residuals: Vector, weights: Vector, values: Vector, free
     return -np.linalg.solve(curve, pull), np.linalg.inv(curve)
 
 
-def fit(data: Rows, values: Vector, which: Sequence[int], free: Sequence[int], known: Vector | None = None) -> tuple[Vector, Vector, Vector]:
+def fit(
+    data: Rows, values: Vector, which: Sequence[int], free: Sequence[int], known: Vector | None = None
+) -> tuple[Vector, Vector, Vector]:
     """Fitted logarithms, their covariance, and the slopes at the end; `known` slopes are used instead of new ones."""
     values = values.copy()
     slope, spread = known, np.zeros((len(free), len(free)))
@@ -202,7 +206,9 @@ def main() -> None:
     held, folds = leave_out(data, values, dense, experts, plain, routed, slope, slope_e)
     print_residuals(data, held, "its source left out")
     print_coverage(data, held)
-    errors = dict(zip(plain, np.sqrt(np.diag(spread)), strict=True)) | dict(zip(routed, np.sqrt(np.diag(spread_e)), strict=True))
+    errors = dict(zip(plain, np.sqrt(np.diag(spread)), strict=True)) | dict(
+        zip(routed, np.sqrt(np.diag(spread_e)), strict=True)
+    )
     for k, number in enumerate(NUMBERS):
         low, high = float(np.exp(folds[:, k].min())), float(np.exp(folds[:, k].max()))
         print(f"{number.name:<40}{math.exp(values[k]):>12.4g}  +- {errors[k]:5.1%}   {low:.3g} to {high:.3g}")

@@ -22,7 +22,7 @@ from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token
 from trainplan.catalogue import entry, names
 from trainplan.figure import Figure, given
 from trainplan.formulas import communication as c
-from trainplan.formulas import steptime as f
+from trainplan.formulas import layer_time as f
 from trainplan.plan.read import plan_of_text
 
 Row = dict[str, Any]
@@ -198,7 +198,13 @@ def _training(source: str, row: Row) -> Row:
 
 def _parallel(source: str, row: Row) -> Row:
     recompute = str(row.get("recompute", "none"))
-    words: Row = {"recompute": "full" if recompute.startswith("full") else "selective" if recompute.startswith("selective") else "none"}
+    words: Row = {
+        "recompute": "full"
+        if recompute.startswith("full")
+        else "selective"
+        if recompute.startswith("selective")
+        else "none"
+    }
     words["sharding"] = _sharding(source, row)
     words["sequence_parallel"] = bool(row.get("sequence_parallel", source not in EAGER))
     virtual = _virtual(source, row)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from trainplan.budgets.memory import CATEGORIES
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
@@ -89,7 +91,7 @@ def test_2_weights_never_rise_with_tensor(shape: dict[str, Any], framework: str)
     """Padding may add rows: 127 for each rank at most."""
     found = [part(of(shape, training__framework=framework, parallelism__tensor=t), "weights") for t in (1, 2, 4, 8)]
     padding = 4.0 * 2 * 128 * shape["hidden_size"]
-    assert all(after <= before + padding for before, after in zip(found, found[1:], strict=False))
+    assert all(after <= before + padding for before, after in pairwise(found))
 
 
 @LAW
@@ -121,7 +123,7 @@ def test_4_steady_states_fall_with_sharding(shape: dict[str, Any], framework: st
         )
         for kind in ("none", "zero-1", "zero-2", "zero-3")
     ]
-    assert all(after <= before for before, after in zip(found, found[1:], strict=False))
+    assert all(after <= before for before, after in pairwise(found))
     alone = [
         states(
             of(
@@ -332,16 +334,7 @@ def test_categories_sum_to_the_total(shape: dict[str, Any], framework: str, p: i
     found = of(
         shape, training__framework=framework, parallelism__pipeline=p, parallelism__recompute=recompute
     ).quantities
-    names = [
-        "weights",
-        "gradients",
-        "optimizer_states",
-        "activations",
-        "attention_temporaries",
-        "logits",
-        "communication_buffers",
-        "fragmentation_runtime",
-    ]
+    names = (*CATEGORIES, "fragmentation_runtime")
     assert sum(found[f"memory.{name}"] for name in names) == pytest.approx(found["memory.total"], rel=1e-12)
     assert found["memory.total"] == max(found[f"memory.ranks.{rank}.total"] for rank in range(p))
     assert found["memory.headroom"] == found["memory.usable"] - found["memory.total"]

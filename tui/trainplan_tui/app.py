@@ -5,14 +5,18 @@ It knows which mode holds and draws the picture; what a command does is in `comm
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
 from trainplan.plan.edit import UnknownPath
 from trainplan.plan.read import Unusable
 from trainplan_tui.commands import Commands
+from trainplan_tui.forecaster import Forecaster
 from trainplan_tui.keys import Keymap, key_name
 from trainplan_tui.panes.rows import BodyRow, Box
 from trainplan_tui.panes.specs import PANES
@@ -30,6 +34,10 @@ from trainplan_tui.typist import Typist, outcome
 from trainplan_tui.widgets.dispatch import KeyedApp
 from trainplan_tui.widgets.frame import Entry, footer, small_window, too_small
 from trainplan_tui.widgets.strip import strip
+
+if TYPE_CHECKING:
+    from trainplan.estimation import Estimate
+    from trainplan.forecast import Forecast
 
 
 class PlanApp(KeyedApp):
@@ -51,6 +59,7 @@ class PlanApp(KeyedApp):
         self.commands = Commands(self)
         self.sheets: list[Sheet] = []
         self.window = Size(80, 24)
+        self.forecaster = Forecaster(self._forecasted)
         sheet = first(self)
         if sheet is not None:
             self.sheets.append(sheet)
@@ -92,10 +101,23 @@ class PlanApp(KeyedApp):
         self.window = size
         self.paint()
 
+    def on_mount(self) -> None:
+        """The loop that forecasts come back to."""
+        self._loop_of_app = asyncio.get_running_loop()
+
     def interrupted(self, number: int) -> None:
         """The process ends by a signal: the journal notes why."""
         if self.opened is not None:
             self.opened.interrupted(number)
+
+    def _forecasted(self, figures: Estimate, found: Forecast) -> None:
+        """A forecast has come, on its own thread: show it where its plan still shows."""
+        with contextlib.suppress(RuntimeError):  # the app has ended
+            self._loop_of_app.call_soon_threadsafe(self._show_forecast, figures, found)
+
+    def _show_forecast(self, figures: Estimate, found: Forecast) -> None:
+        if self.opened is not None and self.opened.forecasted(figures, found):
+            self.paint()
 
     # what is drawn
 
@@ -130,6 +152,8 @@ class PlanApp(KeyedApp):
             picture = draw(shown, view, rows)
             self.cursor.tops[self.cursor.pane] = picture.first
         self.grid.show(picture.lines, picture.cursor, width)
+        if shown.forecast is None and not shown.trying:
+            self.forecaster.ask(shown.estimate)
 
     def _with_sheets(self, shown: Shown, view: View, rows: Sequence[BodyRow]) -> Picture:
         """The top sheet over the page below it, if there is one, else over the pane."""

@@ -93,7 +93,9 @@ class Commands:
         row = self.host.row()
         if row is None:
             return
-        if row.kind == "finding":
+        if row.id.startswith("walk "):
+            self._walked(row.id)
+        elif row.kind == "finding":
             finding = finding_of(row, self.host.session.shown)
             if finding is not None and finding.paths:
                 self.host.start_edit(finding.paths[0])
@@ -102,6 +104,16 @@ class Commands:
             self.host.start_edit(box.path if box is not None else row.id)
         else:
             self.explain()
+
+    def _walked(self, id_: str) -> None:
+        """The field that decides a question of the walk, or all of its proposal as one edit."""
+        if id_ != "walk proposal":
+            self.host.start_edit(id_.split(" ", 2)[2])
+            return
+        from trainplan_tui.listing_edits import take_layout
+        from trainplan_tui.panes.mesh import proposal
+
+        take_layout(self.host, proposal(self.host.session.shown.plan))
 
     def explain(self) -> None:
         """The tree of a figure, or what a field is and moves."""
@@ -231,7 +243,9 @@ class Commands:
         shown += [("row.explain", "explain")] if first == "edit" else []
         shown += [("field.up", "step")] if row and row.boxes else []
         if self.host.cursor.shown_pane.views(self.host.session.shown) > 1:
-            shown += [("pane.view", "view"), ("row.add", "add")]
+            shown += [("pane.view", "view")]
+        if row and row.id.startswith("data.s"):
+            shown += [("row.add", "add")]
         shown += [("find", "find")] + ([("finding.next", "finding")] if self.host.session.shown.findings else [])
         if self.host.session.shown.unsaved:
             shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from trainplan.plan.edit import Edited, UnknownPath
-from trainplan.plan.entries import moved_entry, normalised, stage_of, with_source, with_stage, without_entry
+from trainplan.plan.entries import (
+    moved_entry,
+    normalised,
+    stage_of,
+    with_fields,
+    with_source,
+    with_stage,
+    without_entry,
+)
+from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import Unusable
 from trainplan_tui.sheets.asking import LineSheet
@@ -65,6 +74,17 @@ def normalise(host: Host) -> None:
         stage = None
     file = host.session.path.name
     _commit(host, lambda: normalised(now.text, now.plan, stage, file), "weights divided by their sum")
+
+
+def take_layout(host: Host, fields: Mapping[str, object]) -> None:
+    """Set the fields of a layout as one edit."""
+    if not fields:
+        host.message = "the plan has this layout already"
+        return
+    now, file = host.session.history.now, host.session.path.name
+    set_ = {path: literal_of(value) for path, value in fields.items() if value is not None}
+    gone = [path for path, value in fields.items() if value is None]
+    _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {len(fields)} fields")
 
 
 def _entry_under(host: Host) -> str | None:

@@ -17,6 +17,7 @@ from trainplan_tui.shown import Shown
 if TYPE_CHECKING:
     from trainplan.files.recovery import Journal
     from trainplan.files.save import Saved
+    from trainplan.forecast import Forecast
     from trainplan.plan.edit import Edited
 
 
@@ -32,6 +33,7 @@ class Session:
         self.saved_text = opened.source.text
         self.saved = estimate(opened.plan, today)
         self.journal: Journal | None = None
+        self.forecasts: dict[int, Forecast] = {}
         self.shown = self._shown(self.history.now, self.saved)
 
     @property
@@ -50,7 +52,18 @@ class Session:
             findings(figures),
             self.saved,
             max(edits, step.text != self.saved_text),
+            forecast=self.forecasts.get(id(figures)),
+            saved_forecast=self.forecasts.get(id(self.saved)),
         )
+
+    def forecasted(self, figures: Estimate, found: Forecast) -> bool:
+        """Take a forecast; whether it is of the plan that shows. Only those of the saved and the present plan are kept."""
+        kept = {id(self.saved), id(self.shown.estimate)}
+        self.forecasts = {key: one for key, one in self.forecasts.items() if key in kept}
+        self.forecasts[id(figures)] = found
+        if figures is self.shown.estimate:
+            self.shown = replace(self.shown, forecast=found, saved_forecast=self.forecasts.get(id(self.saved)))
+        return figures is self.shown.estimate
 
     def attempt(self, path: str, typed: str, *, keep_sum: bool = True) -> Edited:
         """The text and plan that a typed value would give. Raises UnknownPath or Unusable; nothing changes.

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
 from trainplan.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from trainplan.forecast import Forecast
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +27,8 @@ class Shown:
     edits: int
     valid: bool = True
     trying: bool = False
+    forecast: Forecast | None = None
+    saved_forecast: Forecast | None = None
 
     @property
     def unsaved(self) -> bool:

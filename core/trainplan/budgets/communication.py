@@ -17,6 +17,7 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, choose, given, total
 from trainplan.formulas import communication as f
+from trainplan.formulas import layer_time as lt
 from trainplan.formulas import steptime as t
 
 DIMENSIONS: Final = ("data", "tensor", "context", "pipeline", "expert")
@@ -92,7 +93,9 @@ def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], again)
     time = _step(w, w.layers, total(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
-    return Operation("tensor", "gather and scatter of activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
+    return Operation(
+        "tensor", "gather and scatter of activations", sent, link_of(tensor, tensor, w.domain), time, exposed
+    )
 
 
 def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
@@ -103,8 +106,8 @@ def context_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffi
     """Exchange of context parallelism in every attention layer."""
     context, tensor, shape = s["parallelism.context"], w.here.tensor, model.shape
     again, one = k.attention_recomputed, given("one rank", 1.0, "1", "definition", kind="default")
-    width = t.key_value_width(shape.key_value_heads, shape.query_size, shape.value_size)
-    heads = t.head_columns(shape.heads, shape.value_size, one)
+    width = lt.key_value_width(shape.key_value_heads, shape.query_size, shape.value_size)
+    heads = lt.head_columns(shape.heads, shape.value_size, one)
     each = choose(
         s.plan.parallelism.context_type,
         ring=lambda: f.ring_bytes(w.here.tokens, width, w.element, context, tensor, again),
@@ -112,10 +115,10 @@ def context_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffi
     )
     members = f.group_inside(w.domain, tensor, context)
     rate = f.context_rate(tensor, context, members, w.domain, k.domain, k.fabric)
-    time = t.over_rate(f.over_step(each, w.layers, w.microbatches, w.pipeline), rate)
+    time = lt.over_rate(f.over_step(each, w.layers, w.microbatches, w.pipeline), rate)
     exposed = f.time_times(time, k.numbers["context_exposed"])
     name = "keys and values around the ring" if s.plan.parallelism.context_type == "ring" else "heads to all ranks"
-    link = link_of(context, t.head_columns(tensor, context, one), w.domain)
+    link = link_of(context, lt.head_columns(tensor, context, one), w.domain)
     return Operation("context", name, f.over_step(each, w.layers, w.microbatches, w.pipeline), link, time, exposed)
 
 
@@ -157,7 +160,14 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, w.here.split, borders, w.microbatches, w.pipeline)
     each = f.transfer_time(w.here.tokens, w.hidden, w.element, w.here.split, virtual, w.pipeline, k.fabric)
     waited = f.time_times(each, w.microbatches)
-    return Operation("pipeline", "between stages", sent, "fabric" if link_of(w.pipeline, w.pipeline, w.pipeline) == "scale-up" else "none", waited, waited)
+    return Operation(
+        "pipeline",
+        "between stages",
+        sent,
+        "fabric" if link_of(w.pipeline, w.pipeline, w.pipeline) == "scale-up" else "none",
+        waited,
+        waited,
+    )
 
 
 def communication_budget(operations: tuple[Operation, ...], step: Figure) -> CommunicationBudget:

@@ -13,6 +13,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
+from trainplan.formulas import communication_data as d
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,10 +43,12 @@ def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
         gathers = _count("gathers of a weight", 2.0 if reshards(s) else 1.0, sharding)
         return Rounds(gathers, _count("scatters of a gradient", 1.0, sharding), once if full else microbatches, True)
     if sharding == "none":
-        return Rounds(_count("gathers of a weight", 0.0, sharding), _count("ways of a gradient", 2.0, sharding), once, False)
+        return Rounds(
+            _count("gathers of a weight", 0.0, sharding), _count("ways of a gradient", 2.0, sharding), once, False
+        )
     gathers, scatters = _count("gathers of a weight", 1.0, sharding), _count("scatters of a gradient", 1.0, sharding)
     if sharding == "zero-2" and not full:
-        return Rounds(f.each_round(gathers, microbatches), scatters, microbatches, False)
+        return Rounds(d.each_round(gathers, microbatches), scatters, microbatches, False)
     return Rounds(gathers, scatters, once, False)
 
 
@@ -63,12 +66,12 @@ def data_operations(
 ) -> tuple[Operation, ...]:
     """Collectives of dense parameters and of experts; `window` is the microbatch that can hide them (s)."""
     plan, pipeline = rounds_of(s, microbatches), s["parallelism.pipeline"]
-    each = f.collective_bytes(plan.gathers, element_bytes(s), plan.scatters, reduced_bytes(s))
+    each = d.collective_bytes(plan.gathers, element_bytes(s), plan.scatters, reduced_bytes(s))
     dense = group_of(s, parts.ranks, s["parallelism.tensor"])
     mean, most = _dense(s, model, parts, pipeline)
     found = [_sharded("gradients and weights", mean, most, each, dense, k, plan)]
     if model.shape.expert_layers is not None:
-        experts = f.mean_experts(model.shape.expert_layers, parts.experts, pipeline)
+        experts = d.mean_experts(model.shape.expert_layers, parts.experts, pipeline)
         group = group_of(s, parts.expert_ranks, s["parallelism.expert"])
         found.append(_sharded("gradients and weights of experts", experts, experts, each, group, k, plan))
     if s.word("parallelism.sharding") == "hsdp":
@@ -86,11 +89,9 @@ class _Part:
     link: str
 
 
-def _sharded(
-    name: str, mean: Figure, most: Figure, each: Figure, group: Group, k: Conditions, plan: Rounds
-) -> _Part:
-    sent = f.times(f.ring_share(mean, each, group.ranks), plan.rounds)
-    time = f.group_time(f.ring_share(most, each, group.ranks), group.ranks, group.inside, k.domain, k.fabric)
+def _sharded(name: str, mean: Figure, most: Figure, each: Figure, group: Group, k: Conditions, plan: Rounds) -> _Part:
+    sent = d.times(d.ring_share(mean, each, group.ranks), plan.rounds)
+    time = d.group_time(d.ring_share(most, each, group.ranks), group.ranks, group.inside, k.domain, k.fabric)
     return _Part(name, sent, time, link_of(group.ranks, group.ranks, group.inside))
 
 
@@ -101,19 +102,19 @@ def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> t
     sparse = none if shape.expert_layers is None else shape.expert_layers
     ends = total(embedding=parts.embedding, head=parts.head)
     given_parts = (shape.dense_layers, parts.dense, sparse, parts.sparse, ends, pipeline)
-    return f.mean_parameters(*given_parts), f.end_parameters(*given_parts)
+    return d.mean_parameters(*given_parts), d.end_parameters(*given_parts)
 
 
 def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Conditions, rounds: Figure) -> _Part:
     """hsdp: gradients of a shard are reduced over its replicas, which are whole shard groups apart."""
-    replicas = f.replica_count(mesh.data, s["parallelism.context"], shard.ranks)
+    replicas = d.replica_count(mesh.data, s["parallelism.context"], shard.ranks)
     two, none = _count("ways of a gradient", 2.0, "hsdp"), _count("gathers of a weight", 0.0, "hsdp")
-    each = f.collective_bytes(none, element_bytes(s), two, reduced_bytes(s))
-    apart = f.rank_stride(s["parallelism.tensor"], shard.ranks)
+    each = d.collective_bytes(none, element_bytes(s), two, reduced_bytes(s))
+    apart = d.rank_stride(s["parallelism.tensor"], shard.ranks)
     group = group_of(s, replicas, apart)
-    sent = f.ring_share(f.shard_parameters(mean, shard.ranks), each, replicas)
-    time = f.group_time(sent, replicas, group.inside, k.domain, k.fabric)
-    return _Part("gradients over replicas", sent, f.round_time(time, rounds), link_of(replicas, replicas, group.inside))
+    sent = d.ring_share(d.shard_parameters(mean, shard.ranks), each, replicas)
+    time = d.group_time(sent, replicas, group.inside, k.domain, k.fabric)
+    return _Part("gradients over replicas", sent, d.round_time(time, rounds), link_of(replicas, replicas, group.inside))
 
 
 def _together(
@@ -122,9 +123,9 @@ def _together(
     """All groups hide behind one window: what stays in sight is worked out for their sum and shared by their times."""
     times = {part.name: part.time for part in parts}
     if plan.layerwise:
-        times["fixed"] = f.gather_latency(model.shape.layers, pipeline, group.ranks, group.inside)
+        times["fixed"] = d.gather_latency(model.shape.layers, pipeline, group.ranks, group.inside)
     whole = total(**times)
-    shown = f.time_times(f.exposed_time(whole, k.data_exposed, window), plan.rounds)
+    shown = f.time_times(d.exposed_time(whole, k.data_exposed, window), plan.rounds)
     return tuple(
         Operation(
             "data",
@@ -132,7 +133,7 @@ def _together(
             part.bytes,
             part.link,
             f.time_times(part.time, plan.rounds),
-            f.shared_time(shown, part.time, total(**{one.name: one.time for one in parts})),
+            d.shared_time(shown, part.time, total(**{one.name: one.time for one in parts})),
         )
         for part in parts
     )
@@ -144,7 +145,7 @@ def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figu
     none = given("no layer with experts", 0.0, "1", "the model has none", kind="measured")
     alone = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
     sharded = s.word("parallelism.sharding") != "none"
-    experts = none if shape.expert_layers is None else f.mean_experts(shape.expert_layers, parts.experts, pipeline)
+    experts = none if shape.expert_layers is None else d.mean_experts(shape.expert_layers, parts.experts, pipeline)
     _, most = _dense(s, model, parts, pipeline)
     ranks = (parts.ranks, parts.expert_ranks) if sharded else (alone, alone)
     return most, experts, *ranks

@@ -15,7 +15,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Fact, entry
 from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import communication as c
-from trainplan.formulas import steptime as f
+from trainplan.formulas import layer_time as f
 
 FAMILIES: Final = {
     "v100": "v100",
@@ -102,7 +102,12 @@ def _of_family(family: str) -> Numbers:
 
 def _figure(name: str, key: str, fact: Fact) -> Figure:
     return given(
-        f"catalogue.steptime.{name}.{key}", float(fact.value), fact.unit, fact.source, kind="published", verified=fact.verified
+        f"catalogue.steptime.{name}.{key}",
+        float(fact.value),
+        fact.unit,
+        fact.source,
+        kind="published",
+        verified=fact.verified,
     )
 
 
@@ -139,7 +144,9 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         attention_recomputed=core,
         host_floor=known[f"host_floor.{'eager' if stack == 'torch' else stack}"],
         expert_floor=known["expert_floor_xla" if stack == "xla" else "expert_floor"],
-        tensor_exposed=_exposed(s, "overlap_tensor", known["tensor_exposed"] if stack in ("megatron", "xla") else _one("no overlap")),
+        tensor_exposed=_exposed(
+            s, "overlap_tensor", known["tensor_exposed"] if stack in ("megatron", "xla") else _one("no overlap")
+        ),
         data_exposed=_exposed(s, "overlap_data", _one("no overlap") if stack == "eager" else known["data_exposed"]),
         expert_exposed=_exposed(s, "overlap_expert", known["expert_exposed"]),
         domain=c.domain_rate(s["cluster.scale_up_bandwidth"]),
@@ -189,6 +196,7 @@ def _exposed(s: Situation, field: str, default: Figure) -> Figure:
 
 def _fabric(s: Situation) -> Figure:
     """The fabric; a part whose domain holds every accelerator has none to cross, and takes its own link."""
-    if s.value("cluster.scale_out_bandwidth") is None and s["cluster.scale_up_domain"] >= 64:
+    domain = s["cluster.scale_up_domain"]
+    if s.value("cluster.scale_out_bandwidth") is None and isinstance(domain, Figure) and domain >= 64:
         return s["cluster.scale_up_bandwidth"]
     return s["cluster.scale_out_bandwidth"]

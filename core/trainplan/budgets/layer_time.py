@@ -12,7 +12,7 @@ from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
-from trainplan.formulas import steptime as f
+from trainplan.formulas import layer_time as f
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,9 @@ def layer_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sp
 def head_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     """Output head and loss of one microbatch, in 16 bits."""
     one = given("one projection", 1.0, "1", "definition")
-    rate = f.matmul_rate(k.peak, k.efficiency, given("16-bit products", 1.0, "1", "low precision touches block linears only"))
+    rate = f.matmul_rate(
+        k.peak, k.efficiency, given("16-bit products", 1.0, "1", "low precision touches block linears only")
+    )
     columns = f.split_width(model.padded_vocabulary, one, here.tensor)
     product = f.product_time(here.tokens, columns, s["model.hidden_size"], rate, k.stream_16)
     return f.head_time(product, here.tokens, model.padded_vocabulary, here.tensor, k.memory)
@@ -87,7 +89,9 @@ def _latent_products(s: Situation, model: ModelBudget, k: Conditions, here: Cut)
     rank, rope = s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"]
     query = f.head_columns(shape.heads, shape.query_size, here.tensor)
     value = f.head_columns(shape.heads, shape.value_size, here.tensor)
-    both = f.head_columns(shape.heads, total(keys=s["model.mla.qk_nope_head_dim"], values=shape.value_size), here.tensor)
+    both = f.head_columns(
+        shape.heads, total(keys=s["model.mla.qk_nope_head_dim"], values=shape.value_size), here.tensor
+    )
     found = {
         "key_value_down": f.product_time(here.tokens, total(rank=rank, rope=rope), hidden, rate, k.stream),
         "key_value_up": f.product_time(here.tokens, both, rank, rate, k.stream),
@@ -105,7 +109,9 @@ def _latent_products(s: Situation, model: ModelBudget, k: Conditions, here: Cut)
 
 def _ways(s: Situation) -> Figure:
     gated = s.flag("model.gated_mlp")
-    return given("projections into the MLP", 2.0 if gated else 1.0, "1", "model.gated_mlp", kind=s.origin("model.gated_mlp")[0])
+    return given(
+        "projections into the MLP", 2.0 if gated else 1.0, "1", "model.gated_mlp", kind=s.origin("model.gated_mlp")[0]
+    )
 
 
 def _mlp(s: Situation, k: Conditions, here: Cut, width: Figure | None = None) -> dict[str, Figure]:
@@ -160,7 +166,9 @@ def _elementwise(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, 
     chosen = s["model.moe.num_experts_per_tok"]
     routed = f.head_columns(chosen, s["model.moe.moe_intermediate_size"], given("one rank", 1.0, "1", "definition"))
     shared = shared_width(s) or given("no shared expert", 0.0, "1", "model.moe.num_shared_experts")
-    return f.expert_elementwise_bytes(here.tokens, share, hidden, here.split, shared, routed, heads, here.tensor, chosen)
+    return f.expert_elementwise_bytes(
+        here.tokens, share, hidden, here.split, shared, routed, heads, here.tensor, chosen
+    )
 
 
 def _core(model: ModelBudget, k: Conditions, here: Cut) -> Figure:
@@ -177,7 +185,9 @@ def _core(model: ModelBudget, k: Conditions, here: Cut) -> Figure:
             k.numbers["attention_start"],
             here.sequence,
         )
-        backward = given("backward of a fused core", 2.5, "1", "FlashAttention-2, arXiv 2307.08691: five products to two")
+        backward = given(
+            "backward of a fused core", 2.5, "1", "FlashAttention-2, arXiv 2307.08691: five products to two"
+        )
         return f.attention_passes_time(forward, backward, k.attention_recomputed)
     forward = f.eager_attention_time(
         here.tokens,

@@ -91,14 +91,20 @@ class Common:
     output: Figure
 
 
-def memory_budget(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> MemoryBudget:
-    """The ledger of the last stretch's length and microbatches; blocked where a field or the mesh is missing."""
+def memory_budget(
+    s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, *, every_rank: bool = True
+) -> MemoryBudget:
+    """The ledger of the last stretch's length and microbatches; blocked where a field or the mesh is missing.
+
+    Without `every_rank` only the first rank of those that hold the same parts is worked out. It holds the most of them,
+    because no schedule keeps more microbatches on a later rank, so the worst rank is the same.
+    """
     last = tokens.stretches[-1].situation
     reason = _reason(last, model, mesh, tokens)
     if reason is not None:
         return _blocked_budget(reason, s["cluster.memory_per_accelerator"])
     common = common_parts(last, model, mesh, tokens.microbatches)
-    table = _ranks(last, common, stages(last, model, tokens.microbatches))
+    table = _ranks(last, common, stages(last, model, tokens.microbatches), every_rank)
     return _budget(last, table)
 
 
@@ -146,7 +152,7 @@ def _has(model: ModelBudget, sparse: bool) -> bool:
     return model.expert is not None if sparse else model.dense is not None
 
 
-def _ranks(s: Situation, common: Common, found: list[Stage]) -> tuple[RankMemory, ...]:
+def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -> tuple[RankMemory, ...]:
     """Every rank; ranks that hold the same are worked out once."""
     seen: dict[tuple[float, ...], RankMemory] = {}
     table: list[RankMemory] = []
@@ -155,6 +161,8 @@ def _ranks(s: Situation, common: Common, found: list[Stage]) -> tuple[RankMemory
         held_key = (float(stage.dense_layers), float(stage.expert_layers), float(stage.first), float(stage.last))
         key = (*held_key, float(stage.in_flight))
         if key not in seen:
+            if held_key in resident and not every_rank:
+                continue
             if held_key not in resident:
                 resident[held_key] = (
                     states(stage, common.parts, common.recipe),

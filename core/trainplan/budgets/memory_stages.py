@@ -12,7 +12,7 @@ from typing import Final
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, choose, given
+from trainplan.figure import Figure, choose, given
 from trainplan.formulas import memory_work as f
 
 V_SHAPED: Final = ("zb-v", "dualpipe")
@@ -139,16 +139,15 @@ def in_flight(s: Situation, microbatches: Figure, rank: Figure, ranks: int) -> F
     if ranks == 1:
         return given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
     p, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
-    schedule = s.plan.parallelism.schedule
     return choose(
-        "interleaved" if schedule == "1f1b" and not isinstance(virtual, Blocked) and virtual > 1 else schedule,
+        s.plan.parallelism.schedule,
         **{
             "gpipe": lambda: microbatches,
-            "1f1b": lambda: f.one_forward_one_backward(microbatches, p, rank),
-            "zb_h1": lambda: f.one_forward_one_backward(microbatches, p, rank),
+            "1f1b": lambda: f.one_forward_one_backward(microbatches, p, virtual, rank),
+            "interleaved": lambda: f.one_forward_one_backward(microbatches, p, virtual, rank),
+            "zb_h1": lambda: f.one_forward_one_backward(microbatches, p, virtual, rank),
             "zb_h2": lambda: f.twice_in_flight(microbatches, p, rank),
             "zb_v": lambda: f.level_in_flight(microbatches, p),
             "dualpipe": lambda: f.dual_in_flight(microbatches, p),
-            "interleaved": lambda: f.interleaved_in_flight(microbatches, p, virtual, rank),
         },
     )

@@ -68,10 +68,11 @@ def _table(model: ModelBudget) -> Figure:
 
 def _own_head(s: Situation, model: ModelBudget, table: Figure) -> Figure:
     """The head's table; a tied one is a second copy only where the last rank is not the first."""
-    alone = s["parallelism.pipeline"] == 1 or s.plan.parallelism.schedule in ("zb-v", "dualpipe")
-    if model.shape.tied and alone:
+    if not model.shape.tied:
+        return table
+    if s.plan.parallelism.schedule in ("zb-v", "dualpipe"):
         return given("a tied head on the embedding's rank", 0.0, "1", "model.tie_word_embeddings", kind="measured")
-    return table
+    return f.tied_copy(table, s["parallelism.pipeline"])
 
 
 def _layer(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:

@@ -59,11 +59,19 @@ def nothing(unit: str = "bytes") -> Figure:
 def logit_each(s: Situation) -> Figure:
     """Bytes of a logit at the peak of the loss."""
     kernel = word(s, "training.loss")
-    plain = 16.0 if s["parallelism.tensor"] > 1 and word(s, "training.head") == "vocab-parallel" else 12.0
-    each = {"plain": plain, "chunked": 12.0 / CHUNKS}.get(kernel) or LOSS_BYTES[kernel]
+    if kernel == "plain":
+        return f.plain_logit(
+            s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
+        )
+    each = 12.0 / CHUNKS if kernel == "chunked" else LOSS_BYTES[kernel]
     kind, verified = s.origin("training.loss")
     source = f"bytes of a logit, {kernel} loss; {STUDY}"
     return given("training.loss", each, "bytes", source, kind=kind, verified=verified, is_field=True)
+
+
+def _flag(s: Situation, path: str, on: bool) -> Figure:
+    kind, verified = s.origin(path)
+    return given(path, float(on), "1", "1 where the vocabulary is shared", kind=kind, verified=verified, is_field=True)
 
 
 def _alive_with_head(s: Situation) -> Figure:
@@ -100,7 +108,7 @@ def work(
         ),
     )
     evaluated = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering")
-    width = f.largest_layer(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
+    width = f.largest_part(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
     temporaries = f.backward_temporaries(
         cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, width, cut.tensor
     )
@@ -135,7 +143,7 @@ def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: La
     """Communication buffers at the loss, in the first layer's backward, at its end, and in the step."""
     if recipe.gathers or s.plan.training.framework in ("torchtitan", "fsdp", "maxtext"):
         return _gathered(s, stage, parts, recipe)
-    weights = f.largest_layer(stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights)
+    weights = f.largest_part(stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
     if s.plan.training.framework == "deepspeed":
         return _bucketed(s, stage, recipe, weights, head)
@@ -166,9 +174,7 @@ def _buckets(s: Situation, recipe: Recipe) -> Figure:
 
 def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[Figure, ...]:
     """FSDP: gathered layers and root, and the gradient of the unit that is reduced."""
-    layer = f.largest_layer(
-        stage.dense_layers, parts.dense, stage.expert_layers, st.sum_of(parts.sparse, parts.experts)
-    )
+    layer = f.largest_part(stage.dense_layers, parts.dense, stage.expert_layers, st.sum_of(parts.sparse, parts.experts))
     root = f.root_parameters(stage.first, parts.embedding, stage.last, parts.head)
     gathers = recipe.gathers
     two = given("gathered layers", 2.0 if gathers else 0.0, "1", "one ahead and one in use", kind="default")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, choose
+from trainplan.figure import Figure, choose
 from trainplan.formulas import pipeline as f
 
 
 def pipeline_bubble(s: Situation, microbatches: Figure) -> Figure:
     """Idle time of the pipeline over ideal step time, with equal stages."""
     p, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
-    schedule = s.plan.parallelism.schedule
-    interleaved = schedule == "1f1b" and not isinstance(virtual, Blocked) and virtual > 1
     return choose(
-        "interleaved" if interleaved else schedule,
+        s.plan.parallelism.schedule,
         **{
             "gpipe": lambda: f.fill_bubble(p, microbatches),
-            "1f1b": lambda: f.fill_bubble(p, microbatches),
+            "1f1b": lambda: f.interleaved_bubble(p, microbatches, virtual),
             "interleaved": lambda: f.interleaved_bubble(p, microbatches, virtual),
             "zb_h1": lambda: f.split_backward_bubble(p, microbatches),
             "zb_h2": lambda: f.no_bubble(p),

@@ -42,7 +42,7 @@ def reliability_budget(
     recovery = f.recovery_time(s["reliability.detection_time"], s["reliability.restart_time"])
     daly = f.daly_interval(stall, mtbf)
     shortest = _shortest(step_time, checkpoint)
-    interval = _interval(s, daly, shortest, step_time)
+    interval = _interval(s, daly, shortest, step_time, stall)
     slow = f.slowdown(interval, stall, recovery, mtbf)
     return ReliabilityBudget(
         mtbf=mtbf,
@@ -72,17 +72,17 @@ def _shortest(step_time: Figure, checkpoint: CheckpointBudget) -> Figure:
     return largest(**parts)
 
 
-def _interval(s: Situation, daly: Figure, shortest: Figure, step_time: Figure) -> Figure:
+def _interval(s: Situation, daly: Figure, shortest: Figure, step_time: Figure, stall: Figure) -> Figure:
     wanted = s.plan.reliability.checkpoint_interval
     if isinstance(wanted, str):
-        return f.whole_steps(daly, shortest, _longest(s), step_time)
+        return f.whole_steps(daly, shortest, _longest(s, step_time, stall), step_time)
     return given("reliability.checkpoint_interval", float(wanted), "s", "plan file", kind="file", is_field=True)
 
 
-def _longest(s: Situation) -> Figure:
+def _longest(s: Situation, step_time: Figure, stall: Figure) -> Figure:
     limit = s.plan.reliability.job_time_limit
     if limit is not None:
-        return s["reliability.job_time_limit"]
+        return f.longest_interval(s["reliability.job_time_limit"], step_time, stall)
     return given("no job time limit", 1e12, "s", "definition", kind="measured")
 
 

@@ -159,7 +159,9 @@ def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
     return total(**parts)
 
 
-def _stages(s: Situation, model: ModelBudget, work: Figure, head: Figure, m: Figure, p: Figure) -> tuple[Figure, Figure]:
+def _stages(
+    s: Situation, model: ModelBudget, work: Figure, head: Figure, m: Figure, p: Figure
+) -> tuple[Figure, Figure]:
     """One microbatch on the mean and on the slowest rank, from a step's work of the mean rank."""
     layers, heads = f.whole_time(work, m, p), f.whole_time(head, m, p)
     mean = f.mean_stage(layers, heads, p)
@@ -168,7 +170,9 @@ def _stages(s: Situation, model: ModelBudget, work: Figure, head: Figure, m: Fig
     counts = layer_counts(s, int(model.shape.layers))
     middle = max(counts[1:-1], default=0)
     first, most, last = (
-        given(f"layers of the {name} rank", float(count), "1", "parallelism.first_stage_layers and its kin", kind="file")
+        given(
+            f"layers of the {name} rank", float(count), "1", "parallelism.first_stage_layers and its kin", kind="file"
+        )
         for name, count in (("first", counts[0]), ("fullest", middle), ("last", counts[-1]))
     )
     return mean, f.ended_stage(layers, model.shape.layers, first, last, most, heads, p)

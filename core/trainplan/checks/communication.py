@@ -93,7 +93,9 @@ def gathered_each_microbatch(estimate: Estimate) -> list[Finding]:
     sent = float(estimate.communication.data)
     message = f"each of {count:,.0f} microbatches gathers the weights again: {sent / 1e9:,.1f} GB sent a step"
     fix = "a larger micro batch, or zero-2"
-    return [Finding("P10", "info", "parallelism", message, fix, ("batch.micro_batch_sequences", "parallelism.sharding"))]
+    return [
+        Finding("P10", "info", "parallelism", message, fix, ("batch.micro_batch_sequences", "parallelism.sharding"))
+    ]
 
 
 def misaligned_heads(estimate: Estimate) -> list[Finding]:
@@ -101,7 +103,9 @@ def misaligned_heads(estimate: Estimate) -> list[Finding]:
     shape = estimate.model.shape
     for size in (shape.query_size, shape.value_size):
         if isinstance(size, Figure) and size % 8 != 0:
-            message = f"a head size of {size:,.6g} is not a multiple of 8; measured runs of such heads took a third longer"
+            message = (
+                f"a head size of {size:,.6g} is not a multiple of 8; measured runs of such heads took a third longer"
+            )
             near = f"{size // 8 * 8 + 8:,.0f}" if size < 8 else f"{size // 8 * 8:,.0f} or {size // 8 * 8 + 8:,.0f}"
             paths = ("model.head_dim", "model.num_attention_heads")
             return [Finding("P11", "warning", "model", message, near, paths, 45)]

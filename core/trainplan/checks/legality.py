@@ -21,10 +21,11 @@ def legal_layout(estimate: Estimate) -> list[Finding]:
 
 
 def bubble(estimate: Estimate) -> list[Finding]:
-    """P3: a bubble above 10 % of the ideal step is a warning, above 20 % an error."""
+    """P3: a bubble above 10 % of the ideal step is a warning, above 20 % an error unless the utilization was measured with it."""
     if not isinstance(estimate.bubble, Figure) or estimate.bubble <= 0.10:
         return []
-    severity = "error" if estimate.bubble > 0.20 else "warning"
+    assumed = estimate.plan.utilization.evidence == "assumed"
+    severity = "error" if estimate.bubble > 0.20 and assumed else "warning"
     message = f"the pipeline is idle for {estimate.bubble:.1%} of the ideal step"
     fix = "four microbatches a stage, fewer stages, or virtual stages"
     paths = ("parallelism.pipeline", "batch.global_batch_sequences", "parallelism.virtual_pipeline")

@@ -44,7 +44,7 @@ def fits(estimate: Estimate) -> list[Finding]:
 
 def nearest_fix(estimate: Estimate, share: float) -> str:
     """The least costly single changes that fit, as a sentence."""
-    changes = single_changes(estimate.plan, share)[:3]
+    changes = single_changes(estimate.plan, share, most=2)[:3]
     if not changes:
         return "no single step of one field fits: the walk proposes a layout"
     return "fits with " + " or ".join(f"{change.text} ({_gib(change.total)})" for change in changes)

@@ -7,9 +7,9 @@ counted: latency only. A group that spans whole nodes leaves each node once and 
 from __future__ import annotations
 
 from trainplan.figure import formula
-from trainplan.numeric import floor, log2, maximum, minimum, power, where
+from trainplan.numeric import floor, maximum, minimum, power, where
 
-STUDY = "step-time study, section 2.4 and 2.6; checked on published rows, tests/golden/throughput.toml"
+STUDY = "step-time study, section 2.4 and 2.6; checked on published rows, catalogue/evidence"
 RING = "ring collectives: each rank sends (n - 1)/n of the result"
 DEFINITION = "definition"
 
@@ -22,7 +22,7 @@ def domain_rate(nominal: float) -> float:
 
 @formula("bytes/s", source="nominal x 0.75: measured all-reduce over four nodes, ml-engineering network README")
 def fabric_rate(nominal: float, site: float) -> float:
-    """What collectives reach of the fabric, one way and for each accelerator; `site` is 1 unless a fabric was measured to be worse."""
+    """What collectives reach of the fabric, one way, each accelerator; `site` is 1 unless a fabric was measured to be worse."""
     return 0.75 * nominal * site
 
 
@@ -32,19 +32,44 @@ def group_inside(domain: float, stride: float, group: float) -> float:
     return maximum(1.0, minimum(floor(domain / stride), group))
 
 
-@formula("bytes", source="Megatron-LM mappings.py, sequence parallel: an all-gather and a reduce-scatter for each all-reduce")
+@formula(
+    "bytes", source="Megatron-LM mappings.py, sequence parallel: an all-gather and a reduce-scatter for each all-reduce"
+)
 def tensor_bytes(
-    layers: float, tokens: float, hidden: float, element: float, tensor: float, recomputed: float, microbatches: float, pipeline: float
+    layers: float,
+    tokens: float,
+    hidden: float,
+    element: float,
+    tensor: float,
+    recomputed: float,
+    microbatches: float,
+    pipeline: float,
 ) -> float:
     """Tensor parallel: four all-reduces a layer and microbatch, and two more where forward is computed again."""
     return (
-        (4.0 + 2.0 * recomputed) * 2.0 * (tensor - 1.0) / tensor * element * tokens * hidden * layers * microbatches / pipeline
+        (4.0 + 2.0 * recomputed)
+        * 2.0
+        * (tensor - 1.0)
+        / tensor
+        * element
+        * tokens
+        * hidden
+        * layers
+        * microbatches
+        / pipeline
     )
 
 
 @formula("s", source=STUDY)
 def tensor_time(
-    tokens: float, hidden: float, element: float, tensor: float, inside: float, domain: float, fabric: float, recomputed: float
+    tokens: float,
+    hidden: float,
+    element: float,
+    tensor: float,
+    inside: float,
+    domain: float,
+    fabric: float,
+    recomputed: float,
 ) -> float:
     """Transfers of tensor parallelism in one layer and microbatch, on the slower of both links."""
     volume = 2.0 * element * tokens * hidden
@@ -67,13 +92,27 @@ def ring_bytes(
     return (3.0 + recomputed) * (context - 1.0) * tokens * 2.0 * key_value_width * element / tensor
 
 
-@formula("bytes", source="DeepSpeed Ulysses, arXiv 2309.14509: queries, keys, values in and output out, forward and backward")
+@formula(
+    "bytes", source="DeepSpeed Ulysses, arXiv 2309.14509: queries, keys, values in and output out, forward and backward"
+)
 def all_to_all_bytes(
-    tokens: float, head_width: float, key_value_width: float, element: float, context: float, tensor: float, recomputed: float
+    tokens: float,
+    head_width: float,
+    key_value_width: float,
+    element: float,
+    context: float,
+    tensor: float,
+    recomputed: float,
 ) -> float:
     """Context parallel by all-to-all, one attention layer and microbatch."""
     return (
-        (4.0 + 2.0 * recomputed) * (context - 1.0) / context * tokens * (head_width + key_value_width) * element / tensor
+        (4.0 + 2.0 * recomputed)
+        * (context - 1.0)
+        / context
+        * tokens
+        * (head_width + key_value_width)
+        * element
+        / tensor
     )
 
 
@@ -83,7 +122,10 @@ def context_rate(tensor: float, context: float, members: float, nodes: float, do
     return where(tensor * context <= nodes, domain, minimum(domain, fabric * members))
 
 
-@formula("bytes", source="tokens x experts of a token, to other ranks and back, forward and backward; Megatron-LM moe token dispatcher")
+@formula(
+    "bytes",
+    source="tokens x experts of a token, to other ranks and back, forward and backward; Megatron-LM moe token dispatcher",
+)
 def expert_bytes(
     tokens: float, chosen: float, hidden: float, element: float, expert: float, tensor: float, recomputed: float
 ) -> float:
@@ -138,42 +180,11 @@ def turned_borders(pipeline: float) -> float:
 
 
 @formula("s", source=STUDY)
-def transfer_time(tokens: float, hidden: float, element: float, split: float, virtual: float, pipeline: float, fabric: float) -> float:
+def transfer_time(
+    tokens: float, hidden: float, element: float, split: float, virtual: float, pipeline: float, fabric: float
+) -> float:
     """Transfers between stages that one microbatch waits for, at the fabric's rate."""
     return where(pipeline > 1.0, virtual * element * tokens * hidden / (split * fabric), 0.0)
-
-
-@formula("bytes", source=RING)
-def ring_share(parameters: float, each: float, group: float) -> float:
-    """Bytes that a gather or scatter of so many bytes a parameter sends from one rank."""
-    return parameters * each * (group - 1.0) / group
-
-
-@formula("bytes", source="ZeRO, arXiv 1910.02054: scattered gradients and gathered weights, or a reduction of both ways")
-def collective_bytes(gathers: float, weight: float, scatters: float, gradient: float) -> float:
-    """Bytes a parameter of one round: gathers of weights and scatters of gradients, each in its own type."""
-    return gathers * weight + scatters * gradient
-
-
-@formula("s", source=STUDY)
-def group_time(sent: float, group: float, inside: float, domain: float, fabric: float) -> float:
-    """Time of a collective of a group: the larger of what crosses the scale-up link and what leaves the node by all its members."""
-    whole = sent * group / maximum(group - 1.0, 1.0)
-    outside = group / inside
-    return maximum(sent / domain, whole * (outside - 1.0) / (outside * fabric * inside))
-
-
-@formula("s", source=STUDY)
-def gather_latency(layers: float, pipeline: float, group: float, inside: float) -> float:
-    """Fixed time of layer-wise gathers: three a layer, 15 us inside a domain, 60 us x log2 of twice the domains across."""
-    outside = group / inside
-    return 3.0 * layers / pipeline * where(outside > 1.0, 60e-6 * log2(maximum(2.0, 2.0 * outside)), 15e-6)
-
-
-@formula("s", source=STUDY)
-def exposed_time(time: float, exposed: float, window: float) -> float:
-    """What stays in sight: the share that cannot overlap, and what of the rest is longer than the window."""
-    return exposed * time + maximum(0.0, (1.0 - exposed) * time - window)
 
 
 @formula("s", source=DEFINITION)
@@ -200,12 +211,6 @@ def time_over_step(each: float, layers: float, microbatches: float, pipeline: fl
     return each * layers * microbatches / pipeline
 
 
-@formula("bytes", source=DEFINITION)
-def times(each: float, count: float) -> float:
-    """Bytes of one round times the rounds of a step."""
-    return each * count
-
-
 @formula("s", source=DEFINITION)
 def time_times(each: float, count: float) -> float:
     """Time of one round times the rounds of a step."""
@@ -216,57 +221,3 @@ def time_times(each: float, count: float) -> float:
 def remaining(whole: float, part: float) -> float:
     """What is left of a volume without its part, nothing at least."""
     return maximum(0.0, whole - part)
-
-
-@formula("1", source=DEFINITION)
-def mean_parameters(layers: float, layer: float, expert_layers: float, expert_layer: float, ends: float, pipeline: float) -> float:
-    """Parameters of the mean pipeline rank but for routed experts; `ends` are embedding and head together."""
-    return (layers * layer + expert_layers * expert_layer + ends) / pipeline
-
-
-@formula("1", source=STUDY)
-def end_parameters(layers: float, layer: float, expert_layers: float, expert_layer: float, ends: float, pipeline: float) -> float:
-    """Parameters of an end rank but for routed experts: its layers, and half of both tables where there is a pipeline."""
-    return (layers * layer + expert_layers * expert_layer) / pipeline + ends * where(pipeline > 1.0, 0.5, 1.0)
-
-
-@formula("1", source=DEFINITION)
-def mean_experts(expert_layers: float, experts: float, pipeline: float) -> float:
-    """Parameters of routed experts of the mean pipeline rank."""
-    return expert_layers * experts / pipeline
-
-
-@formula("1", source=DEFINITION)
-def replica_count(data: float, context: float, shard: float) -> float:
-    """Replicas of a shard group: data x context ranks over the ranks of one group."""
-    return data * context / shard
-
-
-@formula("1", source=DEFINITION)
-def rank_stride(tensor: float, shard: float) -> float:
-    """Ranks between one shard's replicas."""
-    return tensor * shard
-
-
-@formula("1", source=DEFINITION)
-def shard_parameters(parameters: float, ranks: float) -> float:
-    """Parameters of one shard."""
-    return parameters / ranks
-
-
-@formula("s", source=DEFINITION)
-def shared_time(shown: float, part: float, whole: float) -> float:
-    """The part's share of a time that several transfers cause together; nothing where they take no time."""
-    return where(whole > 0.0, shown * part / where(whole > 0.0, whole, 1.0), 0.0 * shown)
-
-
-@formula("s", source=DEFINITION)
-def round_time(time: float, rounds: float) -> float:
-    """A time of the step, told for each of its rounds."""
-    return time / rounds
-
-
-@formula("1", source=DEFINITION)
-def each_round(count: float, rounds: float) -> float:
-    """A count of the step, told for each of its rounds."""
-    return count / rounds

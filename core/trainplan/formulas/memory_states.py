@@ -38,6 +38,12 @@ def table_parameters(rows: float, width: float) -> float:
     return rows * width
 
 
+@formula("1", source="Megatron-LM: the last stage keeps a copy of a tied embedding")
+def tied_copy(table: float, pipeline: float) -> float:
+    """Second copy of a tied embedding table on the last rank; none where that is the first."""
+    return table * (pipeline > 1.0)
+
+
 @formula("1", source=DEFINITION)
 def repeated(count: float, parameters: float) -> float:
     """The same part several times."""

@@ -13,16 +13,13 @@ FSDP = "PyTorch FSDP: one layer computes while the next is gathered"
 ZERO_BUBBLE = "Qi et al., zero bubble pipeline parallelism, sail-sg table; read second-hand"
 
 
-@formula("1", source="Narayanan et al. 2021, arXiv 2104.04473: 1F1B")
-def one_forward_one_backward(microbatches: float, pipeline: float, rank: float) -> float:
-    """Microbatches in flight under 1F1B and ZB-H1: p on the first rank, one on the last."""
-    return minimum(microbatches, pipeline - rank)
-
-
-@formula("1", source="Megatron-LM schedules.py, warm-up of the interleaved schedule")
-def interleaved_in_flight(microbatches: float, pipeline: float, virtual: float, rank: float) -> float:
-    """Microbatches in flight, counted in all chunks of the rank: p x (1 + (p-1)/(p v)) on the first rank."""
-    return minimum(microbatches, (2.0 * (pipeline - rank - 1.0) + (virtual - 1.0) * pipeline + 1.0) / virtual)
+@formula(
+    "1", source="Narayanan et al. 2021, arXiv 2104.04473; Megatron-LM schedules.py, warm-up of the interleaved schedule"
+)
+def one_forward_one_backward(microbatches: float, pipeline: float, virtual: float, rank: float) -> float:
+    """Microbatches in flight under 1F1B: p - rank. With v chunks, in all of them: p (1 + (p-1)/(p v)) on the first rank."""
+    interleaved = (2.0 * (pipeline - rank - 1.0) + (virtual - 1.0) * pipeline + 1.0) / maximum(virtual, 1.0)
+    return minimum(microbatches, where(virtual > 1.0, interleaved, pipeline - rank))
 
 
 @formula("1", source=ZERO_BUBBLE, verified=False)
@@ -93,6 +90,12 @@ def largest_layer(dense_layers: float, dense: float, expert_layers: float, spars
     return maximum(where(dense_layers > 0.0, dense, 0.0), where(expert_layers > 0.0, sparse, 0.0))
 
 
+@formula("1", source="definition")
+def largest_part(dense_layers: float, dense: float, expert_layers: float, sparse: float) -> float:
+    """The larger width or count of parameters of the kinds of layer that a rank has."""
+    return maximum(where(dense_layers > 0.0, dense, 0.0), where(expert_layers > 0.0, sparse, 0.0))
+
+
 @formula("bytes", source=STUDY)
 def backward_temporaries(
     tokens: float, element: float, hidden: float, residual_ranks: float, width: float, tensor: float
@@ -119,6 +122,14 @@ def score_temporaries(tokens: float, heads: float, keys: float, score: float, te
 def logit_bytes(tokens: float, vocabulary: float, ranks: float, each: float, last: float) -> float:
     """Logits and their copies at the loss, on the last pipeline rank: tokens x local vocabulary x bytes of a logit."""
     return last * tokens * vocabulary / ranks * each
+
+
+@formula(
+    "bytes", source="measured: 12 on CPU exactly; 14 to 18 over sharded logits, from the operators of DTensor's loss"
+)
+def plain_logit(tensor: float, sharded: float) -> float:
+    """Bytes of a logit at the peak of a plain loss in fp32; four more where tensor ranks share the vocabulary."""
+    return 12.0 + 4.0 * sharded * (tensor > 1.0)
 
 
 @formula("bytes", source="definition: the gradient of the head's input is made from the gradient of the logits")

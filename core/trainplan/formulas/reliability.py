@@ -82,6 +82,12 @@ def spares(failures_per_node_day: float, nodes: float, repair: float) -> float:
     return poisson_bound(failures_per_node_day * nodes * repair / 86400.0)
 
 
+@formula("s", source="section 6.3 of the research notes: a grace of two steps and two saves before the time limit")
+def longest_interval(limit: float, step: float, stall: float) -> float:
+    """The longest interval whose checkpoint is written before the job's time limit; one step at the least."""
+    return maximum(limit - 2.0 * (step + stall), step)
+
+
 @formula("s", source=DEFINITION)
 def whole_steps(interval: float, shortest: float, longest: float, step: float) -> float:
     """An interval between the shortest and longest feasible one, rounded to whole optimizer steps, one at the least."""

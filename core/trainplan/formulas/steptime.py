@@ -1,196 +1,21 @@
-"""Step time by parts: matrix products on a rate that shapes and precision bend, memory-bound work, host floor, pipeline.
+"""One step from its layers: pipeline, imbalance, bubble, optimizer, stragglers, and the utilization that the step is.
 
-Every formula is of one microbatch or one step of one accelerator. Communication is in `communication`. Data loading, memory
-pressure and checkpoint stalls are not counted; allowances for them would be guesses.
+Every formula is of one step of one accelerator. Data loading and checkpoint stalls are not counted; allowances would be guesses.
 """
 
 from __future__ import annotations
 
 from trainplan.figure import formula
-from trainplan.numeric import ceil, floor, log2, maximum, minimum, power, sqrt, where
+from trainplan.numeric import ceil, floor, log2, maximum, power, where
 
-MODEL = "step-time model fitted on published rows, tests/golden/throughput.toml; additive roofline"
+MODEL = "step-time model fitted on published rows, catalogue/evidence"
 DEFINITION = "definition"
-
-
-@formula("tokens", source=DEFINITION)
-def rank_tokens(micro_batch: float, sequence: float, context: float) -> float:
-    """Tokens of one microbatch on one context rank."""
-    return micro_batch * sequence / context
-
-
-@formula("FLOP/s", source=MODEL)
-def matmul_rate(peak: float, efficiency: float, speedup: float) -> float:
-    """Rate of large matrix products: bf16 peak x efficiency of the family x gain of a lower precision."""
-    return peak * efficiency * speedup
-
-
-@formula("1", source=MODEL)
-def variant_efficiency(efficiency: float, factor: float) -> float:
-    """Efficiency of a variant of a family: with less power or memory bandwidth than its peak asks for."""
-    return efficiency * factor
-
-
-@formula("bytes/s", source=MODEL)
-def stream_rate(bandwidth: float, streaming: float, element: float) -> float:
-    """Rate at which operands of two bytes stream: bandwidth / (streaming factor x element relative to bf16)."""
-    return bandwidth / (streaming * element)
-
-
-@formula("s", source=MODEL)
-def product_time(rows: float, columns: float, inner: float, rate: float, stream: float) -> float:
-    """Time of one product, rows x inner by inner x columns: its FLOP at the rate and its three operands streamed."""
-    return 2.0 * rows * columns * inner / rate + 2.0 * (columns * inner + rows * inner + rows * columns) / stream
-
-
-@formula("tokens", source=MODEL)
-def expert_rows(tokens: float, chosen: float, expert: float, experts: float, tensor: float) -> float:
-    """Tokens that one expert sees of one microbatch with balanced routing, one at least."""
-    return maximum(1.0, tokens * chosen * expert / (experts * tensor))
-
-
-@formula("FLOP/s", source=MODEL)
-def grouped_rate(peak: float, efficiency: float, speedup: float, most: float, half: float, rows: float) -> float:
-    """Rate of grouped products: large-product rate x most / (1 + half / tokens of one expert)."""
-    return peak * efficiency * speedup * most / (1.0 + half / rows)
-
-
-@formula("s", source=MODEL)
-def grouped_time(rows: float, each: float, columns: float, inner: float, rate: float, stream: float) -> float:
-    """Time of a product grouped by expert: `rows` routed tokens in all, `each` of one expert."""
-    return 2.0 * rows * columns * inner / rate + 2.0 * rows * (columns * inner / each + inner + columns) / stream
-
-
-@formula("tokens", source=DEFINITION)
-def routed_tokens(tokens: float, chosen: float, tensor: float) -> float:
-    """Token copies that the experts of one rank compute of one microbatch."""
-    return tokens * chosen / tensor
-
-
-@formula("1", source=DEFINITION)
-def query_key_value_columns(heads: float, key_value_heads: float, head: float, tensor: float) -> float:
-    """Outputs of the query, key and value projection on one tensor rank."""
-    return (heads + 2.0 * key_value_heads) * head / tensor
-
-
-@formula("1", source=DEFINITION)
-def head_columns(heads: float, size: float, tensor: float) -> float:
-    """Width of all heads on one tensor rank."""
-    return heads * size / tensor
-
-
-@formula("1", source=DEFINITION)
-def split_width(width: float, ways: float, tensor: float) -> float:
-    """Outputs of `ways` parallel projections of a width on one tensor rank."""
-    return ways * width / tensor
-
-
-@formula("FLOP/s", source=MODEL)
-def attention_rate(peak: float, efficiency: float, most: float, share: float, exponential: float) -> float:
-    """Rate of a fused attention core: peak x min(efficiency, most) x share of the kernel set x faster exponential unit."""
-    return peak * minimum(efficiency, most) * share * exponential
-
-
-@formula("s", source=MODEL)
-def fused_attention_time(
-    tokens: float, keys: float, heads: float, query: float, value: float, tensor: float, rate: float, start: float, s: float
-) -> float:
-    """Forward of a fused attention core; `keys` is the mean that one query sees, `start` the length that costs as much again."""
-    return 2.0 * tokens * keys * heads * (query + value) / tensor / rate * (1.0 + start / s)
-
-
-@formula("1", source=MODEL)
-def misaligned(size: float, penalty: float) -> float:
-    """How much slower products over a head size run that is not a multiple of 8: they leave the tensor cores."""
-    return where(size - floor(size / 8.0) * 8.0 == 0.0, 1.0, penalty)
-
-
-@formula("s", source=MODEL)
-def eager_attention_time(
-    tokens: float, s: float, heads: float, head: float, tensor: float, slower: float, rate: float, stream: float, share: float, memory: float
-) -> float:
-    """Forward of a materialised attention core: two products over all s x s scores, and 9 bytes of each score in the softmax."""
-    products = 4.0 * tokens * s * heads * head / tensor * slower * (1.0 / rate + (2.0 / s + 1.0 / head) / stream)
-    return products + 9.0 * share * tokens * s * heads / tensor / memory
-
-
-@formula("bytes/s", source=MODEL)
-def memory_rate(bandwidth: float) -> float:
-    """Bandwidth that memory-bound work reaches: 0.85 of the part's."""
-    return 0.85 * bandwidth
-
-
-@formula("bytes", source=MODEL)
-def dense_elementwise_bytes(
-    tokens: float, share: float, hidden: float, split: float, streams: float, width: float, attention: float, tensor: float
-) -> float:
-    """Bytes of norms, residuals, activations and head layouts of one dense layer, forward; `streams` = products of the MLP."""
-    return share * 2.0 * tokens * (10.0 * hidden / split + (streams * width + 3.0 * attention) / tensor)
-
-
-@formula("bytes", source=MODEL)
-def expert_elementwise_bytes(
-    tokens: float, share: float, hidden: float, split: float, shared: float, routed: float, attention: float, tensor: float, chosen: float
-) -> float:
-    """As of a dense layer, for one with experts: with shared width, routed width x experts of a token, and permutation."""
-    return (
-        share * 2.0 * tokens
-        * (10.0 * hidden / split + (3.0 * shared + 3.0 * routed + 3.0 * attention + 8.0 * chosen * hidden) / tensor)
-    )
-
-
-@formula("1", source=DEFINITION)
-def attention_elements(heads: float, query: float, key_value_heads: float, value: float) -> float:
-    """Elements of queries, keys and values of one token."""
-    return heads * query + key_value_heads * (query + value)
-
-
-@formula("1", source=DEFINITION)
-def key_value_width(key_value_heads: float, query: float, value: float) -> float:
-    """Mean of the widths of all keys and of all values of one token."""
-    return key_value_heads * (query + value) / 2.0
-
-
-@formula("s", source=DEFINITION)
-def over_rate(amount: float, rate: float) -> float:
-    """An amount over the rate at which it is moved."""
-    return amount / rate
 
 
 @formula("1", source=DEFINITION)
 def share_of(part: float, whole: float) -> float:
     """A part of a step as a share of it."""
     return part / whole
-
-
-@formula("s", source=MODEL)
-def passes_time(forward: float, recomputed: float) -> float:
-    """Forward, twice as much backward, and the share of forward that is computed again."""
-    return (3.0 + recomputed) * forward
-
-
-@formula("s", source=MODEL)
-def attention_passes_time(forward: float, backward: float, recomputed: float) -> float:
-    """Attention core forward, `backward` times as much backward, and the share of forward that is computed again."""
-    return (1.0 + backward + recomputed) * forward
-
-
-@formula("s", source=MODEL)
-def host_time(floor_time: float, recomputed: float, routing: float) -> float:
-    """Time that the host needs to launch the kernels of one layer and microbatch; `routing` is what a layer with experts adds."""
-    return floor_time * (3.0 + recomputed) / 3.0 + routing
-
-
-@formula("s", source=MODEL)
-def above_device_time(device: float, host: float) -> float:
-    """What the host's floor adds to a layer's device time: the fourth root of the sum of fourth powers, less the device's."""
-    return sqrt(sqrt(device * device * device * device + host * host * host * host)) - device
-
-
-@formula("s", source=MODEL)
-def head_time(products: float, tokens: float, vocabulary: float, tensor: float, memory: float) -> float:
-    """Output head and loss of one microbatch: three products, and 12 bytes of every logit."""
-    return 3.0 * products + 12.0 * tokens * vocabulary / tensor / memory
 
 
 @formula("s", source=DEFINITION)
@@ -225,7 +50,9 @@ def slowest_stage(all_layers: float, layers: float, head: float, pipeline: float
 
 
 @formula("s", source=MODEL)
-def ended_stage(all_layers: float, layers: float, first: float, last: float, middle: float, head: float, pipeline: float) -> float:
+def ended_stage(
+    all_layers: float, layers: float, first: float, last: float, middle: float, head: float, pipeline: float
+) -> float:
     """The slowest rank where the plan says the layers of its ends; `middle` is the most of the others."""
     worst = maximum(maximum(first, middle) * all_layers / layers, last * all_layers / layers + head)
     return maximum(worst, (all_layers + head) / pipeline)
@@ -255,13 +82,13 @@ def straggler_time(step: float, growth: float, world: float) -> float:
     return step * growth * log2(maximum(1.0, world / 8.0))
 
 
-@formula("s", source="residuals of sources left out of the fit, tests/golden/throughput.toml")
+@formula("s", source="residuals of sources left out of the fit, catalogue/evidence")
 def time_below(step: float, factor: float) -> float:
     """Lower edge of the 80 % range: step time over the factor within which such predictions lie."""
     return step / factor
 
 
-@formula("s", source="residuals of sources left out of the fit, tests/golden/throughput.toml")
+@formula("s", source="residuals of sources left out of the fit, catalogue/evidence")
 def time_above(step: float, factor: float) -> float:
     """Upper edge of the 80 % range: step time times the factor within which such predictions lie."""
     return step * factor

@@ -81,9 +81,21 @@ def normalised(text: str, plan: Plan, stage: int | None, file: str) -> Edited:
     return with_fields(text, plan, edits, file)
 
 
-def with_fields(text: str, plan: Plan, literals: Mapping[str, str], file: str) -> Edited:
-    """Several fields set to TOML source as one edit. Raises Unusable."""
+def with_fields(
+    text: str, plan: Plan, literals: Mapping[str, str], file: str, left_out: Sequence[str] = ()
+) -> Edited:
+    """Several fields set to TOML source, and some left out, as one edit. Raises Unusable."""
+    for path in left_out:
+        text = _without(text, resolve(path, plan))
     return _edited(text, [(resolve(path, plan), literal) for path, literal in literals.items()], file)
+
+
+def _without(text: str, path: PathOf) -> str:
+    """The text without a field; the same text where it is not written."""
+    try:
+        return remove_value(text, path)
+    except SpliceError:
+        return text
 
 
 def _edited(text: str, edits: Sequence[tuple[PathOf, str]], file: str) -> Edited:

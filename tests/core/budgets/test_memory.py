@@ -96,7 +96,27 @@ def test_interleaving_keeps_more_on_the_first_rank(varied: Varied) -> None:
     """p (1 + (p-1)/(p v)): 4 x (1 + 3/8) = 5.5 with two chunks."""
     one = in_flight(varied(*LAID))[0] / 4
     assert in_flight(varied(*LAID, "parallelism.virtual_pipeline=2"))[0] / one == pytest.approx(5.5)
-    assert f.interleaved_in_flight(128.0, 4.0, 2.0, 0.0) == pytest.approx(4 * (1 + 3 / 8))
+    named = varied(*LAID, "parallelism.schedule=interleaved", "parallelism.virtual_pipeline=2")
+    assert in_flight(named)[0] / one == pytest.approx(5.5)
+    assert f.one_forward_one_backward(128.0, 4.0, 2.0, 0.0) == pytest.approx(4 * (1 + 3 / 8))
+
+
+@pytest.mark.parametrize(
+    ("assignments", "expected"),
+    [
+        ((), 3 / 128),
+        (("parallelism.schedule=gpipe",), 3 / 128),
+        (("parallelism.virtual_pipeline=2",), 3 / 256),
+        (("parallelism.schedule=interleaved", "parallelism.virtual_pipeline=4"), 3 / 512),
+        (("parallelism.schedule=zb-h1",), 1 / 128),
+        (("parallelism.schedule=zb-h2",), 0),
+        (("parallelism.schedule=zb-v",), 0),
+        (("parallelism.schedule=dualpipe",), 2 / 3 / 128),
+    ],
+)
+def test_the_bubble_by_schedule(varied: Varied, assignments: tuple[str, ...], expected: float) -> None:
+    """Four stages, 128 microbatches: (p-1)/m, over v, a third, nothing, or DualPipe's (p/2 - 1) x 2/3 of one."""
+    assert varied(*LAID, *assignments).figure("parallelism.bubble") == pytest.approx(expected)
 
 
 def test_v_shaped_schedules_hold_both_ends_on_the_first_rank(varied: Varied) -> None:

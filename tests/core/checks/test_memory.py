@@ -117,6 +117,9 @@ def test_m11_m12_and_m13(varied: Varied) -> None:
     assert found(varied("parallelism.sharding=zero-2"), "M13")
 
 
+THIRDS = ("parallelism.pipeline=3", "cluster.nodes=3")
+
+
 @pytest.mark.parametrize(
     ("code", "assignments", "more", "fix"),
     [
@@ -162,12 +165,7 @@ def test_m11_m12_and_m13(varied: Varied) -> None:
             "",
             "zero-1, or pipeline = 1",
         ),
-        (
-            "G13",
-            ("model.num_hidden_layers=3", "parallelism.pipeline=3", "parallelism.schedule=dualpipe", "cluster.nodes=3"),
-            "",
-            "2 or 4",
-        ),
+        ("G13", (*THIRDS, "model.num_hidden_layers=3", "parallelism.schedule=dualpipe"), "", "2 or 4"),
         ("P1", ("parallelism.tensor=16", "model.num_attention_heads=16"), "", "tensor = 8 at most"),
         ("P3", ("parallelism.pipeline=2", "batch.global_batch_sequences=16"), "", "four microbatches"),
         ("P4", ("parallelism.pipeline=2", "batch.global_batch_sequences=8"), "", "2 microbatches"),
@@ -180,6 +178,15 @@ def test_layouts_and_what_would_be_legal(
     assert hits, f"no {code}"
     assert any(fix in hit.fix for hit in hits), [hit.fix for hit in hits]
     assert all(hit.paths and hit.message for hit in hits)
+
+
+def test_p3_is_an_error_only_where_utilization_is_assumed(varied: Varied) -> None:
+    """The bubble is inside a utilization that was measured or published."""
+    idle = ("parallelism.pipeline=2", "batch.global_batch_sequences=16")
+    assert found(varied(*idle), "P3")[0].severity == "warning"
+    assert found(varied(*idle, "utilization.evidence=assumed"), "P3")[0].severity == "error"
+    small = varied("parallelism.pipeline=2", "batch.global_batch_sequences=64", "utilization.evidence=assumed")
+    assert found(small, "P3")[0].severity == "warning"
 
 
 def test_a_measured_layout_may_cross_the_domain(varied: Varied) -> None:

@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "new": "write a new plan",
     "import": "a config.json as a plan",
     "sources": "fill sources from manifests, beside what the plan says",
+    "calibrate": "what logs measured, beside what the plan assumes",
     "catalog": "models, accelerators and more, as sourced data",
     "schema": "JSON Schema of the plan file, for editors",
     "completion": "completion script for a shell",
@@ -77,7 +78,11 @@ def _json(sub: argparse.ArgumentParser) -> None:
 
 def _show(sub: argparse.ArgumentParser) -> None:
     _plan(sub)
-    sub.add_argument("--budget", metavar="B", help="one budget: overview, tokens, compute, memory, storage, reliability, evaluation")
+    sub.add_argument(
+        "--budget",
+        metavar="B",
+        help="one budget: overview, tokens, compute, memory, parallelism, storage, reliability, evaluation",
+    )
     sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
     sub.add_argument("--help-rows", action="store_true", help="what each row of the budget means")
     _json(sub)
@@ -147,9 +152,21 @@ def _sources(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
+def _calibrate(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help="Megatron, NeMo, torchtitan or OLMo-core log, CSV or JSON lines of metrics",
+    )
+    sub.add_argument("--write", action="store_true", help="write what was measured into the plan, with its evidence")
+    _json(sub)
+
+
 def _catalog(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
-        "kind", nargs="?", metavar="KIND", help="models, accelerators, samplers, optimizers, tasks, evidence"
+        "kind", nargs="?", metavar="KIND", help="models, accelerators, samplers, optimizers, tasks, evidence, steptime"
     )
     sub.add_argument("name", nargs="?", metavar="NAME", help="one entry with the source of every value")
     sub.add_argument("--unverified", action="store_true", help="only values that were not read again in their source")
@@ -174,6 +191,7 @@ _ADDERS: Final = {
     "new": _new,
     "import": _import,
     "sources": _sources,
+    "calibrate": _calibrate,
     "catalog": _catalog,
     "schema": _schema,
     "completion": _completion,

@@ -27,6 +27,7 @@ _HOMES = {
     "new": "creating",
     "import": "importing",
     "sources": "sourcing",
+    "calibrate": "calibrating",
     "catalog": "cataloguing",
     "schema": "describing",
     "completion": "completing",

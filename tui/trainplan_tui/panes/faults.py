@@ -49,7 +49,12 @@ def picture(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     step = _step(min(sums))
     mark = log_column(curve.chosen.interval, low, high)
     drawn = curves(
-        (Curve(sums, glyphs.solid), Curve(saving, glyphs.saving), Curve(lost, glyphs.lost)), step, mark, ROWS, COLUMNS, glyphs
+        (Curve(sums, glyphs.solid), Curve(saving, glyphs.saving), Curve(lost, glyphs.lost)),
+        step,
+        mark,
+        ROWS,
+        COLUMNS,
+        glyphs,
     )
     axis = log_axis([tick for tick in TICKS if low <= tick[0] <= high], low, high, COLUMNS, glyphs)
     lines = [BodyRow("", "picture", line) for line in (*drawn, axis)]

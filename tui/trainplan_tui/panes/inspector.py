@@ -29,6 +29,10 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
         return row.id, [f"{box.path.rsplit('.', 1)[-1]}: {sentence_of(box.path)}" for box in row.boxes]
     if row.kind == "field":
         return row.id, _of_field(row.id, shown)
+    if row.id.startswith("walk "):
+        decides = row.id.split(" ", 2)[-1]
+        told = "enter takes the proposal as one edit" if decides == "proposal" else f"enter goes to {decides}"
+        return "decision walk", [told]
     value = shown.estimate.quantities.get(row.id)
     return row.id, [] if value is None else _of_figure(value, shown)
 
@@ -124,7 +128,9 @@ def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
         lines += [
             "",
             *(
-                f"{name.replace('_', ' '):<24.24} {readable(item, shown.estimate, device=row.id.startswith('memory.'))}"[:width]
+                f"{name.replace('_', ' '):<24.24} {readable(item, shown.estimate, device=row.id.startswith('memory.'))}"[
+                    :width
+                ]
                 for name, item in value.named_inputs()
             ),
         ]

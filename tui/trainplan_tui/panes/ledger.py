@@ -8,17 +8,30 @@ from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 
 
+def fits(table: Table, found: list[BodyRow], height: int) -> bool:
+    """Whether a table stands in its own order: all of it and its findings have room, or it has no other order."""
+    return len(table.rows) + len(found) + 1 <= height or not table.first
+
+
 def ledger(table: Table, shown: Shown, width: int, height: int, glyphs: Glyphs, found: list[BodyRow]) -> list[BodyRow]:
     """Rows of a table. Where all fit they stand in the table's order, findings last; else first things first."""
-    if len(table.rows) + len(found) + 1 <= height or not table.first:
+    if fits(table, found, height):
         return [*drawn(table.rows, shown, width, glyphs), *under_rule(found, width, glyphs)]
+    first, rest = parted(table, shown, width, glyphs)
+    return [*first, *under_rule(found[:4], width, glyphs), *rest, *found[4:]]
+
+
+def parted(table: Table, shown: Shown, width: int, glyphs: Glyphs) -> tuple[list[BodyRow], list[BodyRow]]:
+    """What people look at first, fields above figures, and the rest under a line."""
     first = tuple(row for row in table.rows if _id(row) in table.first)
     order = sorted(first, key=lambda row: table.first.index(_id(row)))
     fields = [row for row in order if isinstance(row, FieldRow)]
     figures = [row for row in order if isinstance(row, FigureRow)]
-    top = [*drawn((*fields, RuleRow(), *figures), shown, width, glyphs), *under_rule(found[:4], width, glyphs)]
     rest = tuple(row for row in table.rows if _id(row) not in table.first)
-    return [*top, *drawn((RuleRow("more"), *_without_doubles(rest)), shown, width, glyphs), *found[4:]]
+    return (
+        drawn((*fields, RuleRow(), *figures), shown, width, glyphs),
+        drawn((RuleRow("more"), *_without_doubles(rest)), shown, width, glyphs),
+    )
 
 
 def _without_doubles(rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -2,33 +2,175 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from trainplan import numbers
 from trainplan.figure import Figure
-from trainplan.ledgers import PARALLELISM as LEDGER
-from trainplan_tui.panes.ledger import findings_of, ledger
+from trainplan.ledgers_step import PARALLELISM as LEDGER
+from trainplan.ledgers_step import WATERFALL
+from trainplan.plan.plan import Plan
+from trainplan.table import Cells, FieldRow, FigureRow, cells
+from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, MESH
-from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
+from trainplan_tui.panes.rows import BodyRow, Box, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.bars import total_bar, waterfall
 from trainplan_tui.widgets.frame import rule
 
+if TYPE_CHECKING:
+    from trainplan.walk import Walk
+
+WATER = "parallelism.waterfall."
 AXES = ("t", "c", "d", "p")
 """Order of ranks, fastest first: tensor, context, data, pipeline, as Megatron numbers them."""
 
 
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
-    """The layout with its map, or the questions of the walk with their answers."""
+    """The layout with its map and the predicted step, or what is sent, or the questions of the walk."""
     if view == 1:
+        return sent_rows(shown, width, glyphs)
+    if view == 2:
         return walk_rows(shown, width, glyphs)
     found = findings_of(shown, BUDGETS[MESH], width, glyphs)
-    body = ledger(LEDGER, shown, width, height, glyphs, found)
-    place = next((i for i, row in enumerate(body) if row.kind == "rule"), len(body))
-    return [*body[:place], *map_rows(shown, width, glyphs), *body[place:]]
+    fields = [row for row in LEDGER.rows if isinstance(row, FieldRow)]
+    figures = [row for row in LEDGER.rows if isinstance(row, FigureRow) and not row.key.startswith(WATER)]
+    low = height < 30
+    top = _grid(shown, width, glyphs) if low else drawn(tuple(fields), shown, width, glyphs)
+    inside = {path for row in GRID for path in row[:2]}
+    rest = [row for row in fields if row.path not in inside] if low else []
+    return [
+        *top,
+        *map_rows(shown, width, glyphs),
+        *waterfall_rows(shown, width, glyphs),
+        *under_rule(found, width, glyphs),
+        rule_row("more", width, glyphs),
+        *drawn((*rest, *figures), shown, width, glyphs),
+    ]
+
+
+GRID = (
+    ("parallelism.tensor", "parallelism.sharding", "parallelism.data"),
+    ("parallelism.pipeline", "parallelism.schedule", "tokens.microbatches"),
+    ("parallelism.context", "parallelism.recompute", "parallelism.world_size"),
+    ("parallelism.virtual_pipeline", "batch.micro_batch_sequences", "parallelism.bubble"),
+)
+"""Rows of a low window: two fields and what follows from the layout."""
+
+EXPERTS = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.predicted_utilization")
+
+
+def _grid(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """Two fields a row and one figure; a dense model has no fields for experts."""
+    experts = shown.estimate.situation.value("model.moe.num_experts") is not None
+    return [_grid_row(row, shown, width, glyphs) for row in (*GRID, *((EXPERTS,) if experts else ()))]
+
+
+def _grid_row(row: tuple[str, str, str], shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
+    canvas = Canvas(width, glyphs)
+    boxes = [
+        _grid_box(canvas, cells(FieldRow(path), shown.estimate), column, glyphs)
+        for path, column in zip(row[:2], (4, 31), strict=True)
+    ]
+    told = cells(FigureRow(row[2], numbers.percent if row[2].endswith("bubble") else None), shown.estimate)
+    canvas.put(59, told.label, "dim", end=72)
+    canvas.right(width - 1, f"{told.value} {told.unit}".strip(), bold=shown.valid)
+    return BodyRow(row[0], "field", canvas.line(), tuple(boxes))
+
+
+def _grid_box(canvas: Canvas, told: Cells, column: int, glyphs: Glyphs) -> Box:
+    start = column + 15
+    end = start + (8 if column < 20 else 10)
+    canvas.put(column, told.label, end=start - 2)
+    canvas.put(start - 1, "[")
+    canvas.put(end + 1, "]")
+    if told.choices:
+        canvas.put(end, glyphs.choice, "edit")
+    canvas.right(end - (2 if told.choices else 0), told.value, "edit", start=start)
+    return Box(told.id, start, end, told.raw, told.choices)
+
+
+def waterfall_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """Where a step's time goes: each part begins where the last ended; then predicted and planned on the same axis."""
+    quantities = shown.estimate.quantities
+    parts = [(part, quantities.get(WATER + part)) for part in WATERFALL]
+    known = [(part, float(value)) for part, value in parts if isinstance(value, Figure)]
+    predicted, planned = quantities.get("parallelism.predicted_step_time"), quantities.get("compute.step_time")
+    if not known or not isinstance(predicted, Figure):
+        return []
+    most = max(float(predicted), float(planned) if isinstance(planned, Figure) else 0.0)
+    room = width - 48
+    found = [rule_row("one step, predicted", width, glyphs)]
+    for (part, value), line in zip(
+        known, waterfall([value for _, value in known], most / room, room, glyphs), strict=True
+    ):
+        if value > 0.001 * most:
+            found.append(_timed(part, value, line, WATER + part, width, glyphs))
+    for label, value, key in (
+        ("predicted", predicted, "parallelism.predicted_step_time"),
+        ("planned", planned, "compute.step_time"),
+    ):
+        if isinstance(value, Figure):
+            found.append(
+                _timed(label, float(value), total_bar(float(value), most / room, room, glyphs), key, width, glyphs)
+            )
+    return found
+
+
+def _timed(label: str, seconds: float, bar: Line, key: str, width: int, glyphs: Glyphs) -> BodyRow:
+    canvas = Canvas(width, glyphs)
+    canvas.put(4, label, end=24)
+    canvas.right(35, f"{seconds:.4f} s", bold=True)
+    canvas.spans(38, bar, end=width - 9)
+    return BodyRow(key, "figure", canvas.line())
+
+
+def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """What is sent by dimension and operation: bytes, link, time, what compute cannot hide."""
+    head = Canvas(width, glyphs)
+    for column, word in (
+        (4, "dimension"),
+        (15, "operation"),
+        (44, "sent"),
+        (52, "link"),
+        (66, "time"),
+        (74, "exposed"),
+    ):
+        head.put(column, word, "dim")
+    found = [BodyRow("", "picture", head.line())]
+    for one in shown.estimate.communication.table:
+        canvas = Canvas(width, glyphs)
+        canvas.put(4, one.dimension, end=14)
+        canvas.put(15, one.name, end=38)
+        canvas.right(48, _sized(one.bytes))
+        canvas.put(52, one.link, end=62)
+        canvas.right(70, _told(one.time))
+        canvas.right(80, _told(one.exposed))
+        found.append(BodyRow("", "picture", canvas.line()))
+    if len(found) == 1:
+        found.append(note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs))
+    return found
+
+
+def _sized(value: Figure) -> str:
+    if not isinstance(value, Figure):
+        return "?"
+    scale = numbers.disk_bytes(float(value))
+    return f"{scale.text(float(value))} {scale.unit}"
+
+
+def _told(value: Figure) -> str:
+    if not isinstance(value, Figure):
+        return "?"
+    scale = numbers.time(float(value))
+    return f"{scale.text(float(value))} {scale.unit}"
 
 
 def views(shown: Shown) -> int:
-    """Layout, and decision walk."""
-    return 2
+    """Layout and step, communication, decision walk."""
+    return 3
 
 
 def map_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
@@ -64,19 +206,53 @@ def _coordinates(rank: int, sizes: tuple[int, ...]) -> str:
 
 
 def walk_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
-    """The questions in order, each with its numbers and its answer; the proposal last."""
+    """The questions in order, each with its numbers and its answer; the proposal last, which `enter` takes."""
+    told = _walk(shown.plan)
+    if told is None:
+        return [note_row("the walk needs a model, a batch and accelerators", width, glyphs, "warn")]
+    found: list[BodyRow] = []
+    for step in told.questions:
+        canvas = Canvas(width, glyphs)
+        canvas.put(2, f"{step.number} {step.text}", end=width - 8)
+        decided = step.answer == "YES"
+        canvas.right(width - 2, step.answer, "warn" if decided else "text", bold=decided)
+        found.append(BodyRow(f"walk {step.number} {step.path}", "figure", canvas.line()))
+        found += [note_row(f"  {line}", width, glyphs) for line in wrap(step.numbers, width - 10)]
+    found.append(rule_row("proposal", width, glyphs))
+    differs = told.differs(shown.plan)
+    text = ", ".join(f"{path.rsplit('.', 1)[-1]} {value}" for path, value in differs.items())
+    canvas = Canvas(width, glyphs)
+    canvas.put(
+        4,
+        f"enter takes it: {text}"
+        if differs
+        else "the plan has this layout already"
+        if told.proposal
+        else "nothing fits",
+    )
+    found.append(BodyRow("walk proposal", "figure", canvas.line()))
+    return [
+        *found,
+        note_row("a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)", width, glyphs),
+    ]
+
+
+_LAST: list[tuple[Plan, Walk | None]] = []
+"""The walk of the plan drawn last: moving the cursor walks nothing."""
+
+
+def _walk(plan: Plan) -> Walk | None:
     from trainplan.walk import walk
 
-    told = walk(shown.estimate)
-    found: list[BodyRow] = []
-    for number, step in enumerate(told.steps, 1):
-        canvas = Canvas(width, glyphs)
-        canvas.put(2, f"{number}")
-        canvas.put(4, step.question, end=width - 8)
-        canvas.right(width - 2, step.answer, "warn" if step.answer == "YES" else "text", bold=step.answer == "YES")
-        found.append(BodyRow(f"walk {number}", "figure", canvas.line()))
-        found += [note_row(f"  {line}", width, glyphs) for line in step.numbers]
-    return found
+    if not _LAST or _LAST[0][0] is not plan:
+        _LAST[:] = [(plan, walk(plan))]
+    return _LAST[0][1]
+
+
+def proposal(plan: Plan) -> dict[str, object]:
+    """What the walk would change in a plan: path to value."""
+    told = _walk(plan)
+    return {} if told is None else dict(told.differs(plan))
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:

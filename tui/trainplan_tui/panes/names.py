@@ -11,6 +11,7 @@ OVERVIEW: Final = PaneName("1", "Overview", "Overview")
 TOKENS: Final = PaneName("2", "Tokens", "Tokens")
 COMPUTE: Final = PaneName("3", "Compute", "Compute")
 MEMORY: Final = PaneName("4", "Memory", "Memory")
+MESH: Final = PaneName("5", "Mesh", "Parallelism")
 STORAGE: Final = PaneName("6", "Storage", "Storage")
 FAULTS: Final = PaneName("7", "Faults", "Reliability")
 EVALUATION: Final = PaneName("8", "Eval", "Evaluation")
@@ -19,7 +20,8 @@ BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
     OVERVIEW: (),
     TOKENS: ("tokens",),
     COMPUTE: ("compute", "model"),
-    MEMORY: ("memory", "parallelism"),
+    MEMORY: ("memory",),
+    MESH: ("parallelism", "communication"),
     STORAGE: ("storage",),
     FAULTS: ("reliability",),
     EVALUATION: ("evaluation",),

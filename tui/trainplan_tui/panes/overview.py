@@ -7,7 +7,9 @@ from typing import Final
 from trainplan.explain import put_in, readable
 from trainplan.figure import Card, Figure
 from trainplan.ledgers import OVERVIEW as LEDGER
-from trainplan_tui.panes.ledger import ledger
+from trainplan_tui.panes import finish as forecasts
+from trainplan_tui.panes.finish import quantile_rows
+from trainplan_tui.panes.ledger import drawn, fits, parted, under_rule
 from trainplan_tui.panes.names import home_of
 from trainplan_tui.panes.rows import BodyRow, finding_row, note_row
 from trainplan_tui.shown import Shown
@@ -27,16 +29,28 @@ CHAIN: Final = (
 """From tokens to money, each made of the one before."""
 
 
+SHOWN_FINDINGS: Final = 3
+"""Findings that a low window shows above the rows that people look at less."""
+
+WIDE: Final = 140
+"""Columns from which the histogram stands beside the ledger, so that its quantiles need no row."""
+
+
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
-    """The plan's name and description, the ledger, findings with the pane they belong to."""
+    """The ledger, the forecast, findings with the pane they belong to; in a low window what people look at first."""
     found = [finding_row(item, width, glyphs, home_of(item)) for item in shown.findings]
     title = shown.plan.description or ""
     head = [note_row(f"{shown.name}: {title}" if title else shown.name, width, glyphs)]
-    return [*head, *ledger(LEDGER, shown, width, height - len(head), glyphs, found)]
+    finish = quantile_rows(shown, width, glyphs)
+    if fits(LEDGER, found, height - len(head) - len(finish)):
+        told = [*head, *drawn(LEDGER.rows, shown, width, glyphs)]
+        return [*told, *(() if width >= WIDE else finish), *under_rule(found, width, glyphs)]
+    first, rest = parted(LEDGER, shown, width, glyphs)
+    return [*first, *finish, *found[:SHOWN_FINDINGS], *rest, *found[SHOWN_FINDINGS:], *head]
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    """The chain from tokens to the cost, each figure with its numbers put in."""
+    """The chain from tokens to the cost, each figure with its numbers put in; then the forecast."""
     from trainplan.labels import quantity_label
 
     lines = [rule("from tokens to the cost", width, "", glyphs)]
@@ -50,4 +64,4 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         canvas.put(24, f"= {told}" if len(told) < width - 40 else "", "dim", end=width - 16)
         canvas.right(width - 1, readable(value, shown.estimate), bold=True)
         lines.append(canvas.line())
-    return lines
+    return [*lines, *forecasts.side(shown, width, glyphs)]

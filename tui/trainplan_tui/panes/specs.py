@@ -8,8 +8,9 @@ from typing import Final
 
 from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
 from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
+from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import Table
-from trainplan_tui.panes import compute, evaluation, faults, memory, names, overview, storage, tokens
+from trainplan_tui.panes import compute, evaluation, faults, memory, mesh, names, overview, storage, tokens
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.panes.sources import views
 from trainplan_tui.shown import Shown
@@ -50,6 +51,7 @@ PANES: Final = (
     Pane(names.TOKENS, tokens.rows, TOKENS, tokens.side, views),
     Pane(names.COMPUTE, compute.rows, COMPUTE, compute.side),
     Pane(names.MEMORY, memory.rows, MEMORY, memory.side),
+    Pane(names.MESH, mesh.rows, PARALLELISM, mesh.side, mesh.views),
     Pane(names.STORAGE, storage.rows, STORAGE, storage.side),
     Pane(names.FAULTS, faults.rows, RELIABILITY, faults.side),
     Pane(names.EVALUATION, evaluation.rows, EVALUATION, evaluation.side),

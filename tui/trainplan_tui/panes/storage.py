@@ -62,7 +62,11 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         canvas.spans(15, stacked_bar([(used, glyphs.solid)], top / room, room, (), glyphs))
         canvas.right(width - 1, f"{used / 1e12:,.2f} TB")
         lines.append(canvas.line())
-    crossing = "never crosses the usable line" if curve.crosses is None else f"crosses the usable line {_when(shown, curve.crosses)}"
+    crossing = (
+        "never crosses the usable line"
+        if curve.crosses is None
+        else f"crosses the usable line {_when(shown, curve.crosses)}"
+    )
     canvas = Canvas(width, glyphs)
     canvas.put(2, crossing, "text" if curve.crosses is None else "error")
     return [*lines, canvas.line()]

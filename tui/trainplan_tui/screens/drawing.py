@@ -107,7 +107,8 @@ def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, shee
     lines[2] = heading(view.pane.title, ledger_width(width), glyphs)
     cursor = (2, 0)
     for place, position in zip(parts.body, range(first, len(rows)), strict=False):
-        lines[place], column = _row_line(rows[position], position == view.row, view)
+        here = position == view.row and bool(rows[position].id)
+        lines[place], column = _row_line(rows[position], here, view)
         if position == view.row:
             cursor = (place, column)
     _under_body(lines, shown, view, rows, parts)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
-from trainplan.unit import significant
 from trainplan_tui.shown import Shown
+from trainplan_tui.text.dates import DAY, finish_of, money
 from trainplan_tui.widgets.strip import NOTHING, StripParts, Told
 
-SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
-DAY = 86400.0
+FINISH, COST = "forecast.finish.p50", "forecast.cost.p50"
 
 
 def strip_parts(shown: Shown) -> StripParts:
-    """Date and cost of the point estimate, marked `~`; errors and warnings; the unsaved mark."""
+    """Room, date, cost, findings. Date and cost are the forecast's P50; until it answers the point estimate, marked `~`."""
     errors = sum(item.severity == "error" for item in shown.findings)
     warnings = sum(item.severity == "warning" for item in shown.findings)
-    wall, before = shown.estimate.money.wall_time, shown.saved.money.wall_time
     room, over, share = _room(shown.estimate)
+    middle = _forecasted(shown, FINISH)
     return StripParts(
         name=shown.file.removesuffix(".toml"),
         unsaved=shown.unsaved,
@@ -27,15 +24,31 @@ def strip_parts(shown: Shown) -> StripParts:
         room=room,
         over=over,
         share=share,
-        date=finish(shown.estimate),
-        date_moved=_date_moved(before, wall),
-        cost=_cost(shown.estimate),
+        middle=middle is not None,
+        date=finish(shown.estimate) if middle is None else _date(shown, float(middle)),
+        date_moved=_date_moved(*_both(shown, FINISH, "compute.wall_time")),
+        cost=_cost(shown),
         cost_moved=_cost_moved(shown),
-        problem=_problem(wall),
+        problem=_problem(shown.estimate.money.wall_time),
         errors=errors,
         warnings=warnings,
         unsure=shown.trying,
     )
+
+
+def _forecasted(shown: Shown, key: str) -> Figure | None:
+    value = shown.forecast.quantities.get(key) if shown.forecast is not None else None
+    return value if isinstance(value, Figure) else None
+
+
+def _both(shown: Shown, forecasted: str, point: str) -> tuple[float | None, float | None]:
+    """Saved and present, of one kind: two quantiles or two point estimates, never one of each."""
+    now = _forecasted(shown, forecasted)
+    before = shown.saved_forecast.quantities.get(forecasted) if shown.saved_forecast is not None else None
+    if now is None or not isinstance(before, Figure):
+        now, before = shown.estimate.quantities.get(point), shown.saved.quantities.get(point)
+    first = float(before) if isinstance(before, Figure) else None
+    return first, float(now) if isinstance(now, Figure) else None
 
 
 def _room(estimate: Estimate) -> tuple[Told, bool, str]:
@@ -52,54 +65,36 @@ def finish(estimate: Estimate) -> Told:
     wall, start = estimate.money.wall_time, estimate.plan.schedule.start
     if not isinstance(wall, Figure):
         return NOTHING
-    if start is None or wall > 3e9:
-        days = f"~{significant(wall / DAY, 3)} d"
-        return Told(days, days)
-    try:
-        end = dt.datetime.combine(start, dt.time()) + dt.timedelta(seconds=float(wall))
-    except OverflowError:
-        return Told("~after 9999")
-    long = f"~{end.day} {end:%b %Y}"
-    near = end.year == start.year or (end.year - start.year) * 12 + end.month - start.month <= 1
-    return Told(f"~{end.day} {end:%b}" if near else long, long)
+    return Told(*(f"~{finish_of(start, float(wall), year)}" for year in (False, True)))
 
 
-def _date_moved(before: Figure, after: Figure) -> Told:
-    if not isinstance(before, Figure) or not isinstance(after, Figure) or before == after:
+def _date(shown: Shown, seconds: float) -> Told:
+    return Told(*(finish_of(shown.plan.schedule.start, seconds, year) for year in (False, True)))
+
+
+def _date_moved(before: float | None, after: float | None) -> Told:
+    if before is None or after is None or abs(after - before) < 0.05 * DAY:
         return NOTHING
-    delta = (float(after) - float(before)) / DAY
-    if abs(delta) < 0.05:
-        return NOTHING
+    delta = (after - before) / DAY
     return Told(f"{delta:+,.1f}d", f"{delta:+,.1f} d")
 
 
-def _cost(estimate: Estimate) -> Told:
-    cost = estimate.money.cost
-    if not isinstance(cost, Figure):
+def _cost(shown: Shown) -> Told:
+    middle, point = _forecasted(shown, COST), shown.estimate.money.cost
+    value = point if middle is None else middle
+    if not isinstance(value, Figure):
         return NOTHING
-    return Told(
-        f"~{amount(float(cost), estimate.plan.cluster.currency, 3)}",
-        f"~{amount(float(cost), estimate.plan.cluster.currency, 4)}",
-    )
-
-
-def amount(value: float, currency: str, digits: int) -> str:
-    """`$1.48M`: an amount for the strip."""
-    sign = SIGNS.get(currency, f"{currency} ")
-    for factor, prefix in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return f"{sign}{significant(value / factor, digits)}{prefix}"
-    return f"{sign}{significant(value, digits)}"
+    mark = "~" if middle is None else ""
+    return Told(*(mark + money(float(value), shown.plan.cluster.currency, digits) for digits in (3, 4)))
 
 
 def _cost_moved(shown: Shown) -> Told:
-    before, after = shown.saved.money.cost, shown.estimate.money.cost
-    if not isinstance(before, Figure) or not isinstance(after, Figure) or before == after:
+    before, after = _both(shown, COST, "compute.cost")
+    if before is None or after is None or abs(after - before) < 0.0005 * abs(before):
         return NOTHING
-    delta = float(after) - float(before)
-    short = amount(abs(delta), "", 2).strip()
-    sign = "+" if delta > 0 else "-"
-    return Told(sign + short, f"{sign}{SIGNS.get(shown.plan.cluster.currency, '')}{short}")
+    sign = "+" if after > before else "-"
+    delta = abs(after - before)
+    return Told(sign + money(delta, "", 2), sign + money(delta, shown.plan.cluster.currency, 2))
 
 
 def _problem(wall: Figure | Blocked) -> str:

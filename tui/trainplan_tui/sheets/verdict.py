@@ -5,7 +5,8 @@ from __future__ import annotations
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
-from trainplan_tui.screens.words import amount, finish
+from trainplan_tui.screens.words import finish
+from trainplan_tui.text.dates import money
 
 GIB = 2**30
 
@@ -28,7 +29,7 @@ def date(figures: Estimate, *, short: bool = False) -> str:
 def cost(figures: Estimate, digits: int = 4) -> str:
     """The cost at this rate, empty where there is none."""
     value = figures.money.cost
-    return f"~{amount(float(value), figures.plan.cluster.currency, digits)}" if isinstance(value, Figure) else ""
+    return f"~{money(float(value), figures.plan.cluster.currency, digits)}" if isinstance(value, Figure) else ""
 
 
 def counted(figures: Estimate) -> str:

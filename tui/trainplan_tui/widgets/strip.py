@@ -39,6 +39,7 @@ class StripParts:
     room: Told = NOTHING  # "16.6GiB", "16.6 GiB"
     over: bool = False
     share: str = ""  # "79.0 %"
+    middle: bool = True  # date and cost are medians of a forecast
     date: Told = NOTHING  # "31 Dec", "31 Dec 2026"
     date_moved: Told = NOTHING  # "+1.2d", "+1.2 d"
     cost: Told = NOTHING  # "$1.48M", "$1.479M"
@@ -101,14 +102,15 @@ def _room(parts: StripParts, width: int) -> list[_Word]:
 
 def _date(parts: StripParts, width: int) -> list[_Word]:
     return [
-        _Word("P50" if parts.date.short else "", key="p50 word"),
+        _Word("P50" if parts.date.short and parts.middle else "", key="p50 word"),
         _Word(_told(parts.date, width, 100)),
         _Word(_told(parts.date_moved, width, 140), "moved", "date moved"),
     ]
 
 
 def _cost(parts: StripParts, width: int) -> list[_Word]:
-    prefix = "P50 cost " if width >= 140 and parts.cost.short else ""
+    word = "P50 cost " if parts.middle else "cost "
+    prefix = word if width >= 140 and parts.cost.short else ""
     return [
         _Word(prefix + _told(parts.cost, width, 140), key="cost"),
         _Word(_told(parts.cost_moved, width, 140), "moved", "cost moved"),

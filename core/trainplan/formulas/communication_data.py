@@ -1,0 +1,112 @@
+"""Bytes and time of data parallelism: gathers of weights, scatters and reductions of gradients, and what compute hides of them.
+
+Dense parameters and routed experts have groups of their own. The reduction of the gradient's norm is latency and is not counted.
+"""
+
+from __future__ import annotations
+
+from trainplan.figure import formula
+from trainplan.numeric import log2, maximum, where
+
+STUDY = "step-time study, section 2.6; checked on published rows, catalogue/evidence"
+RING = "ring collectives: each rank sends (n - 1)/n of the result"
+DEFINITION = "definition"
+
+
+@formula("bytes", source=RING)
+def ring_share(parameters: float, each: float, group: float) -> float:
+    """Bytes that a gather or scatter of so many bytes a parameter sends from one rank."""
+    return parameters * each * (group - 1.0) / group
+
+
+@formula(
+    "bytes", source="ZeRO, arXiv 1910.02054: scattered gradients and gathered weights, or a reduction of both ways"
+)
+def collective_bytes(gathers: float, weight: float, scatters: float, gradient: float) -> float:
+    """Bytes a parameter of one round: gathers of weights and scatters of gradients, each in its own type."""
+    return gathers * weight + scatters * gradient
+
+
+@formula("s", source=STUDY)
+def group_time(sent: float, group: float, inside: float, domain: float, fabric: float) -> float:
+    """Time of a collective of a group: the larger of what crosses the scale-up link and what leaves the node by all its members."""
+    whole = sent * group / maximum(group - 1.0, 1.0)
+    outside = group / inside
+    return maximum(sent / domain, whole * (outside - 1.0) / (outside * fabric * inside))
+
+
+@formula("s", source=STUDY)
+def gather_latency(layers: float, pipeline: float, group: float, inside: float) -> float:
+    """Fixed time of layer-wise gathers: three a layer, 15 us inside a domain, 60 us x log2 of twice the domains across."""
+    outside = group / inside
+    return 3.0 * layers / pipeline * where(outside > 1.0, 60e-6 * log2(maximum(2.0, 2.0 * outside)), 15e-6)
+
+
+@formula("s", source=STUDY)
+def exposed_time(time: float, exposed: float, window: float) -> float:
+    """What stays in sight: the share that cannot overlap, and what of the rest is longer than the window."""
+    return exposed * time + maximum(0.0, (1.0 - exposed) * time - window)
+
+
+@formula("bytes", source=DEFINITION)
+def times(each: float, count: float) -> float:
+    """Bytes of one round times the rounds of a step."""
+    return each * count
+
+
+@formula("1", source=DEFINITION)
+def mean_parameters(
+    layers: float, layer: float, expert_layers: float, expert_layer: float, ends: float, pipeline: float
+) -> float:
+    """Parameters of the mean pipeline rank but for routed experts; `ends` are embedding and head together."""
+    return (layers * layer + expert_layers * expert_layer + ends) / pipeline
+
+
+@formula("1", source=STUDY)
+def end_parameters(
+    layers: float, layer: float, expert_layers: float, expert_layer: float, ends: float, pipeline: float
+) -> float:
+    """Parameters of an end rank but for routed experts: its layers, and half of both tables where there is a pipeline."""
+    return (layers * layer + expert_layers * expert_layer) / pipeline + ends * where(pipeline > 1.0, 0.5, 1.0)
+
+
+@formula("1", source=DEFINITION)
+def mean_experts(expert_layers: float, experts: float, pipeline: float) -> float:
+    """Parameters of routed experts of the mean pipeline rank."""
+    return expert_layers * experts / pipeline
+
+
+@formula("1", source=DEFINITION)
+def replica_count(data: float, context: float, shard: float) -> float:
+    """Replicas of a shard group: data x context ranks over the ranks of one group."""
+    return data * context / shard
+
+
+@formula("1", source=DEFINITION)
+def rank_stride(tensor: float, shard: float) -> float:
+    """Ranks between one shard's replicas."""
+    return tensor * shard
+
+
+@formula("1", source=DEFINITION)
+def shard_parameters(parameters: float, ranks: float) -> float:
+    """Parameters of one shard."""
+    return parameters / ranks
+
+
+@formula("s", source=DEFINITION)
+def shared_time(shown: float, part: float, whole: float) -> float:
+    """The part's share of a time that several transfers cause together; nothing where they take no time."""
+    return where(whole > 0.0, shown * part / where(whole > 0.0, whole, 1.0), 0.0 * shown)
+
+
+@formula("s", source=DEFINITION)
+def round_time(time: float, rounds: float) -> float:
+    """A time of the step, told for each of its rounds."""
+    return time / rounds
+
+
+@formula("1", source=DEFINITION)
+def each_round(count: float, rounds: float) -> float:
+    """A count of the step, told for each of its rounds."""
+    return count / rounds

@@ -1,0 +1,57 @@
+"""What one line of a training log can say, whatever framework printed it: in seconds, bytes and tokens a second of one device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One printed step: its number, its time, its sequences, or tokens a second of one device; None where it does not say."""
+
+    number: int
+    seconds: float | None = None
+    sequences: float | None = None
+    rate: float | None = None
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Training stood still this long for a checkpoint."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most memory of one device so far; `reserved` by the allocator, else allocated."""
+
+    bytes: float
+    reserved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting that the log prints: world, sequence (tokens) or batch (sequences)."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A checkpoint or an evaluation: the step printed next is not an ordinary one."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """Which framework prints such lines."""
+
+    name: str
+
+
+Event: TypeAlias = "Step | Stall | Peak | Setting | Interruption | Framework"

@@ -1,0 +1,50 @@
+"""The forecast in the background: one at a time, for the plan as it stands, its late answer dropped.
+
+It waits until nothing was edited for a moment, so that typing never shares the processor with a simulation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainplan.estimation import Estimate
+    from trainplan.forecast import Forecast
+
+PAUSE = 0.35
+"""Seconds without an edit before a forecast begins."""
+
+Deliver = Callable[["Estimate", "Forecast"], None]
+
+
+class Forecaster:
+    """Asks for forecasts on a thread; `deliver` is called on that thread with the estimate that was asked for."""
+
+    def __init__(self, deliver: Deliver) -> None:
+        self._deliver = deliver
+        self._asked: Estimate | None = None
+        self._timer: threading.Timer | None = None
+
+    def ask(self, estimate: Estimate) -> None:
+        """Forecast an estimate soon; an earlier question that has not begun is forgotten."""
+        if self._asked is estimate:
+            return
+        self._asked = estimate
+        self.stop()
+        self._timer = threading.Timer(PAUSE, self._run, (estimate,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Forget a question that has not begun."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _run(self, estimate: Estimate) -> None:
+        from trainplan.forecast import forecast
+
+        found = forecast(estimate)
+        if self._asked is estimate:
+            self._deliver(estimate, found)
