@@ -199,7 +199,9 @@ def _figure(card: Card, args: tuple[Figure, ...]) -> Quantity:
         return Blocked(f"undefined:{card.name}", card.unit)
     if value - value != 0.0:  # nan or infinity
         return Blocked(f"undefined:{card.name}", card.unit)
-    return derived(card, value, args)
+    figure = Figure(value)
+    figure.origin, figure.inputs = card, args
+    return figure
 
 
 def _mixed(card: Card, args: tuple[Any, ...]) -> str:
@@ -220,33 +222,33 @@ def _most(*parts: float) -> float:
     return max(parts)
 
 
-_COMBINERS: dict[tuple[str, str, tuple[str, ...]], Card] = {}
-
-
-def _combiner(name: str, body: Callable[..., float], unit: str, names: tuple[str, ...]) -> Card:
-    key = (name, unit, names)
-    card = _COMBINERS.get(key)
-    if card is None:
-        card = _COMBINERS[key] = Card(name, unit, "definition", True, names, body)
-    return card
+_SUMS: dict[tuple[str, ...], dict[str, Card]] = {}
+_MAXIMA: dict[tuple[str, ...], dict[str, Card]] = {}
+"""Cards of combinations by the names of their parts, then by unit."""
 
 
 def total(**parts: Quantity) -> Figure:
     """The sum of named parts of one unit, left to right."""
-    return _combined("total", _sum, parts)
+    return _combined(_SUMS, "total", _sum, parts)
 
 
 def largest(**parts: Quantity) -> Figure:
     """The largest of named parts of one unit."""
-    return _combined("largest", _most, parts)
+    return _combined(_MAXIMA, "largest", _most, parts)
 
 
-def _combined(name: str, body: Callable[..., float], parts: dict[str, Quantity]) -> Figure:
-    for part in parts.values():
-        if type(part) is Blocked:
-            return cast("Figure", part)
+def _combined(
+    cards: dict[tuple[str, ...], dict[str, Card]], name: str, body: Callable[..., float], parts: dict[str, Quantity]
+) -> Figure:
     figures = cast("tuple[Figure, ...]", tuple(parts.values()))
-    card = _combiner(name, body, figures[0].unit if figures else "1", tuple(parts))
+    for part in figures:
+        if type(part) is Blocked:
+            return part
+    names, unit = tuple(parts), figures[0].origin.unit if figures else "1"
+    by_unit = cards.setdefault(names, {})
+    card = by_unit.get(unit)
+    if card is None:
+        card = by_unit[unit] = Card(name, unit, "definition", True, names, body)
     return cast("Figure", _figure(card, figures))
 
 

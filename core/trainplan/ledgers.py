@@ -280,5 +280,7 @@ MEMORY: Final = Table(
     ),
 )
 
-TABLES: Final[dict[str, Table]] = {table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, PARALLELISM, STORAGE, RELIABILITY, EVALUATION)}
+TABLES: Final[dict[str, Table]] = {
+    table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, PARALLELISM, STORAGE, RELIABILITY, EVALUATION)
+}
 """The budgets that `show --budget` knows."""

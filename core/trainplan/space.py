@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import floor
 
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
@@ -47,7 +48,7 @@ class _Growth:
         """Bytes at a time (s)."""
         done = time / self.wall
         kept = sum(size * int(count * done + 1e-9) for count, size in self.steps)
-        newest = min(self.local, 1.0 + int(time / self.interval)) * self.checkpoint
+        newest = min(self.local, 1.0 + floor(min(time / self.interval, self.local))) * self.checkpoint
         return self.standing + self.even * done + kept + newest
 
 
@@ -86,10 +87,10 @@ def _sum(*parts: object) -> float | None:
 
 def _times(growth: _Growth) -> Sequence[float]:
     """Even times, and the moments at which the newest copies have filled up and checkpoints are kept for good."""
-    even = {growth.wall * place / 100 for place in range(101)}
+    even = {growth.wall * (place / 100) for place in range(101)}
     first = {min(growth.interval * place, growth.wall) for place in range(min(int(growth.local) + 1, 20))}
     events = {
-        growth.wall * place / count
+        growth.wall * (place / count)
         for count, size in growth.steps
         if size and 0 < count <= MOST_POINTS / 4
         for place in range(1, int(count) + 1)

@@ -57,3 +57,22 @@ async def test_sixty_sources_scroll_and_edit(play, example) -> None:
     app = await play(head + many + tail, "2 / s59 enter enter 2T enter", size=(80, 24))
     assert app.session.history.now.plan.data.sources[59].unique_tokens == 2e12
     assert any("s59" in line for line in app.seen)
+
+
+async def test_a_manifest_is_read_into_the_sources_as_one_edit(play, example, tmp_path) -> None:
+    (tmp_path / "tokens.csv").write_text("name,tokens\nmath,321000000000\nlaw,5000000000\n", encoding="utf-8")
+    app = await play(example, "2 : manifest's enter paste:tokens.csv enter")
+    sources = {one.name: one for one in app.session.history.now.plan.data.sources}
+    assert sources["math"].unique_tokens == 321e9
+    assert sources["law"].unique_tokens == 5e9
+    assert sources["math"].weight == {one.name: one for one in app.session.saved.plan.data.sources}["math"].weight
+    assert "u takes it back" in app.seen[-1]
+    back = await play(example, "2 : manifest's enter paste:tokens.csv enter u")
+    assert back.session.history.now.text == example
+
+
+async def test_a_manifest_that_cannot_be_read_changes_nothing_and_says_why(play, example, tmp_path) -> None:
+    (tmp_path / "broken.idx").write_bytes(b"MMIDIDX\x00\x00\x01")
+    app = await play(example, "2 : manifest's enter paste:broken.idx enter")
+    assert app.session.history.now.text == example
+    assert "broken.idx" in app.seen[-1]

@@ -38,6 +38,7 @@ class Commands:
             "row.raise": lambda: self._list("raise_row"),
             "row.lower": lambda: self._list("lower_row"),
             "weights.normalise": lambda: self._list("normalise"),
+            "sources.read": lambda: self._list("read_manifest"),
             "field.up": lambda: self._step(1),
             "field.down": lambda: self._step(-1),
             "field.saved": self._saved_value,

@@ -86,6 +86,7 @@ KEYS: tuple[Key, ...] = (
     Key("row.raise", ("K",), "up", "move the source or stage up", "tables"),
     Key("row.lower", ("J",), "down", "move the source or stage down", "tables"),
     Key("weights.normalise", (), "normalise", "divide the weights of the stage by their sum", "tables"),
+    Key("sources.read", (), "read", "read a manifest's counts into the sources", "navigate"),
     Key("quit", ("q",), "quit", "quit, asks when unsaved", "navigate"),
     Key("suspend", ("ctrl+z",), "suspend", "suspend, where a shell can resume"),
     Key("cancel", ("ctrl+c",), "cancel", "as quit in navigate, as back elsewhere"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from trainplan.plan.edit import Edited, UnknownPath
 from trainplan.plan.entries import (
@@ -74,6 +75,39 @@ def normalise(host: Host) -> None:
         stage = None
     file = host.session.path.name
     _commit(host, lambda: normalised(now.text, now.plan, stage, file), "weights divided by their sum")
+
+
+def read_manifest(host: Host) -> None:
+    """Ask for a manifest and write its counts into the sources that it names, or as new ones; one edit."""
+    from trainplan_tui.sheets.question import PathSheet
+
+    note = "Megatron .idx, MosaicML index.json, a table of tokens as CSV or TOML; tab completes"
+    begin = f"{host.session.path.parent}/"
+    host.open_sheet(
+        PathSheet(host, "read", "read a manifest into the sources", note, begin, lambda path: _read(host, path))
+    )
+
+
+def _read(host: Host, manifest: Path) -> None:
+    from trainplan.interop.counts import ManifestError
+    from trainplan.interop.sourced import beside, counted, unfit, written
+    from trainplan.plan.tree import SpliceError
+
+    now = host.session.history.now
+    try:
+        counts = counted([manifest], host.session.path.parent)
+        refusal = unfit(now.plan, counts)
+        text = "" if refusal else written(now.text, beside(now.plan, counts))
+        if text == now.text:
+            refusal = f"{manifest.name} counts what the plan says"
+        if not refusal:
+            moved = host.session.take_text(text, f"read {manifest.name}")
+            told = ", ".join(one.name for one in counts[:3]) + (" and more" if len(counts) > 3 else "")
+            host.message = f"{told} from {manifest.name}: {moved} numbers moved; u takes it back"
+    except (ManifestError, SpliceError, Unusable) as error:
+        refusal = error.errors[0].message if isinstance(error, Unusable) else str(error)
+        refusal = refusal.replace(str(manifest), manifest.name)
+    host.message = refusal or host.message
 
 
 def take_layout(host: Host, fields: Mapping[str, object]) -> None:

@@ -20,6 +20,12 @@ from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import steptime as t
 
+SCATTERS: Final = ("megatron", "deepspeed")
+"""Frameworks that split what goes to the next stage over the tensor ranks, with sequence parallel or without.
+
+Narayanan et al. 2021, arXiv 2104.04473, section 4.1; DeepSpeed runtime/pipe/engine.py, is_pipe_partitioned, read again.
+"""
+
 DIMENSIONS: Final = ("data", "tensor", "context", "pipeline", "expert")
 
 
@@ -93,9 +99,7 @@ def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], again)
     time = _step(w, w.layers, total(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
-    return Operation(
-        "tensor", "gather and scatter of activations", sent, link_of(tensor, tensor, w.domain), time, exposed
-    )
+    return Operation("tensor", "gather, scatter activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
 
 
 def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
@@ -148,7 +152,7 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
         )
         for name, sent, link, time in (
             ("dispatch and combine", near, link_of(expert, none_wider, w.domain), inside),
-            ("dispatch and combine, between domains", far, link_of(domains, expert, w.domain), outside),
+            ("dispatch, combine, far", far, link_of(domains, expert, w.domain), outside),
         )
     )
 
@@ -157,8 +161,9 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     """Activations and gradients between stages; the time is what one microbatch waits for, the rest is hidden."""
     virtual, schedule = s["parallelism.virtual_pipeline"], s.plan.parallelism.schedule
     borders = f.turned_borders(w.pipeline) if schedule == "zb-v" else f.chain_borders(w.pipeline, virtual)
-    sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, w.here.split, borders, w.microbatches, w.pipeline)
-    each = f.transfer_time(w.here.tokens, w.hidden, w.element, w.here.split, virtual, w.pipeline, k.fabric)
+    parts = w.here.tensor if s.plan.training.framework in SCATTERS else w.here.split
+    sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
+    each = f.transfer_time(w.here.tokens, w.hidden, w.element, parts, virtual, w.pipeline, k.fabric)
     waited = f.time_times(each, w.microbatches)
     return Operation(
         "pipeline",

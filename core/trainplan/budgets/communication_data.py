@@ -73,7 +73,7 @@ def data_operations(
     if model.shape.expert_layers is not None:
         experts = d.mean_experts(model.shape.expert_layers, parts.experts, pipeline)
         group = group_of(s, parts.expert_ranks, s["parallelism.expert"])
-        found.append(_sharded("gradients and weights of experts", experts, experts, each, group, k, plan))
+        found.append(_sharded("experts: gradients, weights", experts, experts, each, group, k, plan))
     if s.word("parallelism.sharding") == "hsdp":
         found.append(_replicas(s, mesh, mean, dense, k, plan.rounds))
     return _together(found, plan, k, window, model, dense, pipeline)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from trainplan.budgets.compute import Throughput
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.catalogue import Entry, entry
+from trainplan.catalogue import entry
 from trainplan.figure import Figure, blocked, choose, given, total
 from trainplan.formulas import evaluation as f
 from trainplan.plan.tables import EvaluationTask
@@ -180,22 +181,34 @@ def _cache(s: Situation, model: ModelBudget, context: Figure) -> Figure:
     )
 
 
+OWN = ("shots", "items", "choices", "context_tokens", "generated_tokens", "repeats")
+"""Fields of a task in the plan; the rest only the catalogue has."""
+
+
+@cache
+def _catalogued(task: str, key: str) -> Figure | None:
+    """A number of a task's catalogue entry, None where it has none."""
+    found = entry("tasks", task)
+    fact = found.get(key) if found is not None else None
+    if fact is None:
+        return None
+    name = f"catalogue.tasks.{task}.{key}"
+    return given(name, float(fact.value), fact.unit, fact.source, verified=fact.verified)
+
+
 class _Facts:
     """Numbers of one task: what the plan says of it, else its catalogue entry, else blocked as missing."""
 
     def __init__(self, s: Situation, task: EvaluationTask, path: str) -> None:
         self._s, self._task, self._path = s, task, path
-        self._entry: Entry | None = entry("tasks", task.task) if task.task else None
 
     def __getitem__(self, key: str) -> Figure:
-        own = getattr(self._task, key, None)
-        fact = self._entry.get(key) if self._entry is not None else None
-        unit = "tokens" if key.endswith("tokens") else "1"
-        if own is not None or fact is None or self._entry is None:
-            path = f"{self._path}.{key}" if self._task.task else f"{self._path}.task"
-            return self._s.entry(path, own, unit)
-        name = f"catalogue.tasks.{self._entry.name}.{key}"
-        return given(name, float(fact.value), unit, fact.source, verified=fact.verified)
+        own = getattr(self._task, key) if key in OWN else None
+        figure = _catalogued(self._task.task, key) if own is None and self._task.task else None
+        if figure is not None:
+            return figure
+        path = f"{self._path}.{key}" if self._task.task else f"{self._path}.task"
+        return self._s.entry(path, own, "tokens" if key.endswith("tokens") else "1")
 
     def context(self, shots: Figure) -> Figure:
         """The prompt: as the plan says it, shots included, else a question and its shots."""

@@ -148,7 +148,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
             s, "overlap_tensor", known["tensor_exposed"] if stack in ("megatron", "xla") else _one("no overlap")
         ),
         data_exposed=_exposed(s, "overlap_data", _one("no overlap") if stack == "eager" else known["data_exposed"]),
-        expert_exposed=_exposed(s, "overlap_expert", known["expert_exposed"]),
+        expert_exposed=_exposed(s, "overlap_expert", _expert_default(s, known)),
         domain=c.domain_rate(s["cluster.scale_up_bandwidth"]),
         fabric=c.fabric_rate(_fabric(s), _one("a fabric as its part's class")),
         numbers=known,
@@ -192,6 +192,11 @@ def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
 def _exposed(s: Situation, field: str, default: Figure) -> Figure:
     path = f"parallelism.{field}"
     return c.exposed_share(s[path]) if s.written(path) else default
+
+
+def _expert_default(s: Situation, known: Numbers) -> Figure:
+    """DualPipe hides dispatch and combine behind the other direction's compute."""
+    return known["expert_exposed_dual" if s.plan.parallelism.schedule == "dualpipe" else "expert_exposed"]
 
 
 def _fabric(s: Situation) -> Figure:

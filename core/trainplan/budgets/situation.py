@@ -32,6 +32,7 @@ class Situation:
         self.preset = entry("models", plan.model.preset) if plan.model.preset else None
         self.part = entry("accelerators", plan.cluster.accelerator) if plan.cluster.accelerator else None
         self._seen: dict[str, Any] = dict(columns or {})
+        self._values: dict[str, Any] = {}
 
     def __getitem__(self, path: str) -> Figure:
         """The number at a plan path, in base units; blocked `missing:PATH` where nothing gives it."""
@@ -67,6 +68,13 @@ class Situation:
 
     def value(self, path: str) -> Any:
         """The bare value at a path, after preset and default; for words, flags and lists, never for arithmetic."""
+        try:
+            return self._values[path]
+        except KeyError:
+            value = self._values[path] = self._value(path)
+            return value
+
+    def _value(self, path: str) -> Any:
         own = self._own(path)
         if own is not None:
             return own

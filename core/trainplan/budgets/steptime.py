@@ -86,8 +86,9 @@ def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
     for figure in needed:
         if isinstance(figure, Blocked):
             return figure.code
-    layers = model.shape.layers
-    return "G4" if isinstance(layers, Figure) and s["parallelism.pipeline"] > layers else None
+    layers, stages = model.shape.layers, s["parallelism.pipeline"]
+    known = isinstance(layers, Figure) and isinstance(stages, Figure)
+    return "G4" if known and stages > layers else None
 
 
 def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:

@@ -80,7 +80,15 @@ def _fact(item: Mapping[str, Any], head: Mapping[str, Any]) -> Fact:
     return Fact(
         item["value"],
         str(item.get("unit", "1")),
-        str(item.get("source", head.get("source", ""))),
+        str(item.get("source", head.get("source", ""))) + _spread(item),
         str(item.get("date", head.get("date", ""))),
         bool(item.get("verified", head.get("verified", False))),
     )
+
+
+def _spread(item: Mapping[str, Any]) -> str:
+    """How sure a fitted number is: its uncertainty, and the range when one source is left out of the fit."""
+    if "uncertainty" not in item:
+        return ""
+    low, high = item["folds"]
+    return f"; +- {item['uncertainty']:.0%}, {low:g} to {high:g} with a source left out"

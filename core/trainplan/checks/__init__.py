@@ -22,7 +22,18 @@ from trainplan.published import Run
 
 Check = Callable[[Estimate], list[Finding]]
 
-CHECKS: Final[tuple[Check, ...]] = (*MISSING_CHECKS, *MODEL_CHECKS, *LAYOUT_CHECKS, *MEMORY_CHECKS, *TOKEN_CHECKS, *COMPUTE_CHECKS, *COMMUNICATION_CHECKS, *STORAGE_CHECKS, *RELIABILITY_CHECKS, *EVALUATION_CHECKS)
+CHECKS: Final[tuple[Check, ...]] = (
+    *MISSING_CHECKS,
+    *MODEL_CHECKS,
+    *LAYOUT_CHECKS,
+    *MEMORY_CHECKS,
+    *TOKEN_CHECKS,
+    *COMPUTE_CHECKS,
+    *COMMUNICATION_CHECKS,
+    *STORAGE_CHECKS,
+    *RELIABILITY_CHECKS,
+    *EVALUATION_CHECKS,
+)
 
 
 def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...]:

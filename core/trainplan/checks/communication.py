@@ -22,7 +22,7 @@ def exposed_transfers(estimate: Estimate) -> list[Finding]:
         return []
     worst = max(sent.exposed, key=lambda name: float(sent.exposed[name]))
     part = float(sent.exposed[worst]) / float(sent.exposed_time)
-    message = f"transfers take {share:.1%} of the predicted step in sight, {part:.0%} of that {worst} parallelism"
+    message = f"transfers take {100 * share:.1f} % of the predicted step in sight, {100 * part:.0f} % of that {worst} parallelism"
     paths = {
         "data": ("parallelism.sharding", "batch.global_batch_sequences"),
         "tensor": ("parallelism.tensor",),
@@ -46,8 +46,9 @@ _FIXES: Final = {
 def unmeasured_fabric(estimate: Estimate) -> list[Finding]:
     """P5: data or expert traffic over a fabric whose rate is the part's usual one, not this cluster's."""
     s, share = estimate.situation, estimate.communication.exposed_share
-    crosses = [one for one in estimate.communication.table if one.link == "fabric" and float(one.exposed) > 0]
-    if not isinstance(share, Figure) or share <= 0.05 or s.written("cluster.scale_out_bandwidth") or not crosses:
+    if not isinstance(share, Figure) or share <= 0.05 or s.written("cluster.scale_out_bandwidth"):
+        return []
+    if not any(one.link == "fabric" and float(one.exposed) > 0 for one in estimate.communication.table):
         return []
     message = "the fabric's rate is the usual one of the part; a shared or untuned fabric reached a third of that"
     fix = "measure an all-reduce over whole nodes and give cluster.scale_out_bandwidth"

@@ -5,14 +5,15 @@ What a plan cannot say stays out: baselines (E5), contamination against the newe
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
-from trainplan import numbers
-from trainplan.checks.storage import disk, spell
+from trainplan.checks.storage import counted, disk, spell
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.formulas import evaluation as f
+from trainplan.numbers import device_bytes
 from trainplan.unit import whole
 
 BLOCKING_WARNS, BLOCKING_FAILS = 0.01, 0.03
@@ -87,7 +88,7 @@ def slow_queue(estimate: Estimate) -> list[Finding]:
         return []
     message = f"an evaluation takes {spell(each)}, and the next begins after {spell(between)}: the queue grows for ever"
     places = s["evaluation.accelerators"] * each / between
-    fix = f"{whole(-(-places // 1))} accelerators"
+    fix = counted(ceil(min(places, 1e13)), "accelerator")
     return [
         Finding(
             "E6", "error", "evaluation", message, fix, ("evaluation.accelerators", "evaluation.interval_tokens"), 1e4
@@ -113,7 +114,7 @@ def does_not_fit(estimate: Estimate) -> list[Finding]:
     light, s = estimate.checkpoint.light_checkpoint, estimate.situation
     if not isinstance(count, Figure) or not isinstance(usable, Figure) or not isinstance(light, Figure):
         return []
-    gib = numbers.device_bytes
+    gib = device_bytes
     if light > count * usable:
         message = f"weights of {disk(light, gib)} do not fit {whole(count)} accelerators of {disk(usable, gib)}"
         fix = f"{whole(-(-light // usable))} accelerators at the least"

@@ -26,7 +26,7 @@ def above_published(estimate: Estimate, runs: Sequence[Run]) -> list[Finding]:
     if use <= best.utilization * MARGIN:
         return []
     message = (
-        f"utilization {use:.3f} is above {len(alike)} published runs of this part, precision, size and length; "
+        f"utilization {use:.3f} is above the published runs of this part, precision, size and length, {len(alike)} of them; "
         f"the best is {best.run.model} on {best.run.accelerators:,.0f}, {best.utilization:.3f}"
     )
     days = _days(estimate, use / best.utilization)

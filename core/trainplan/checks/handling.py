@@ -14,7 +14,9 @@ def split_tail(estimate: Estimate) -> list[Finding]:
     """D11: held-out text is the tail of a split, a contiguous range of documents before shuffling."""
     if estimate.plan.data.held_out != "split-tail":
         return []
-    message = "held-out text is the tail of a split, a contiguous range before shuffling: a sorted corpus gives a biased one"
+    message = (
+        "held-out text is the tail of a split, a contiguous range before shuffling: a sorted corpus gives a biased one"
+    )
     return [Finding("D11", "warning", "tokens", message, 'data.held_out = "explicit"', ("data.held_out",), 25)]
 
 
@@ -33,7 +35,9 @@ def affine_shuffle(estimate: Estimate) -> list[Finding]:
     if estimate.plan.data.shuffle != "affine":
         return []
     message = "an affine shuffle keeps distances: Marin 32B saw the loss shift phase near step 190k"
-    return [Finding("D13", "warning", "tokens", message, "a Feistel permutation, or shuffle before", ("data.shuffle",), 30)]
+    return [
+        Finding("D13", "warning", "tokens", message, "a Feistel permutation, or shuffle before", ("data.shuffle",), 30)
+    ]
 
 
 def ordered_sequences(estimate: Estimate) -> list[Finding]:
@@ -41,7 +45,9 @@ def ordered_sequences(estimate: Estimate) -> list[Finding]:
     if estimate.plan.data.shuffle != "documents":
         return []
     message = "documents are shuffled and sequences read in order: one long document fills batches"
-    return [Finding("D14", "warning", "tokens", message, "shuffle sequences once for each epoch", ("data.shuffle",), 30)]
+    return [
+        Finding("D14", "warning", "tokens", message, "shuffle sequences once for each epoch", ("data.shuffle",), 30)
+    ]
 
 
 def large_batch(estimate: Estimate) -> list[Finding]:
@@ -83,7 +89,11 @@ def stale_shards(estimate: Estimate) -> list[Finding]:
     names = [one.name or "?" for one in old]
     message = f"{listed(names)}: built before the preprocessing changed on {changed}; a cache may hold what was mended"
     path = f"data.sources.{names[0]}.built"
-    return [Finding("D19", "warning", "tokens", message, "build again, or check that the change does not touch it", (path,), 45)]
+    return [
+        Finding(
+            "D19", "warning", "tokens", message, "build again, or check that the change does not touch it", (path,), 45
+        )
+    ]
 
 
 def repeated_ngrams(estimate: Estimate) -> list[Finding]:

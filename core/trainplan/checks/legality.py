@@ -26,7 +26,7 @@ def bubble(estimate: Estimate) -> list[Finding]:
         return []
     assumed = estimate.plan.utilization.evidence == "assumed"
     severity = "error" if estimate.bubble > 0.20 and assumed else "warning"
-    message = f"the pipeline is idle for {estimate.bubble:.1%} of the ideal step"
+    message = f"the pipeline is idle for {100 * estimate.bubble:.1f} % of the ideal step"
     fix = "four microbatches a stage, fewer stages, or virtual stages"
     paths = ("parallelism.pipeline", "batch.global_batch_sequences", "parallelism.virtual_pipeline")
     return [Finding("P3", severity, "parallelism", message, fix, paths, 100 * float(estimate.bubble))]

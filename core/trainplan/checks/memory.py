@@ -36,8 +36,8 @@ def fits(estimate: Estimate) -> list[Finding]:
         return []
     over = share > 1.0
     where = f"rank {int(memory.worst_rank)} at the {memory.worst_instant}"
-    limit = "usable" if over else f"{float(target):.0%} of usable"
-    message = f"{where} holds {_gib(memory.total)} of {_gib(memory.usable)} usable, {share:.1%}; limit {limit}"
+    limit = "" if over else f"; the target is {100 * float(target):.0f} %"
+    message = f"{where} holds {_gib(memory.total)} of {_gib(memory.usable)} usable, {100 * share:.1f} %{limit}"
     fix = nearest_fix(estimate, 1.0 if over else float(target))
     return [Finding("M1", "error" if over else "warning", "memory", message, fix, _paths(estimate), 1e4 * share)]
 
@@ -93,7 +93,7 @@ def large_logits(estimate: Estimate) -> list[Finding]:
     most = max(float(instant.parts["logits"]) for rank in memory.table for instant in rank.instants)
     if most <= 0.15 * memory.usable:
         return []
-    message = f"logits take {_gib(most)} at the {kernel} loss, {most / float(memory.usable):.0%} of usable"
+    message = f"logits take {_gib(most)} at the {kernel} loss, {100 * most / float(memory.usable):.0f} % of usable"
     return [Finding("M4", "warning", "memory", message, 'loss = "fused" or "chunked"', ("training.loss",), 70)]
 
 

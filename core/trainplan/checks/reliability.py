@@ -5,6 +5,7 @@ What a plan cannot say stays out: watchdogs (R8), switches for a second person (
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
 from trainplan.checks.storage import counted, spell
@@ -54,7 +55,9 @@ def interval_off(estimate: Estimate) -> list[Finding]:
 
 
 def _times(used: float, best: float) -> str:
-    return f"{used / best:.1f} times" if used > best else f"1/{best / used:.1f} of"
+    ratio = max(used / best, best / used)
+    written = f"{ratio:.1f}" if ratio < 1e6 else "more than 1e6"
+    return f"{written} times" if used > best else f"1/{written} of"
 
 
 def _interval(severity: str, said: str, estimate: Estimate, fix: float) -> Finding:
@@ -101,8 +104,8 @@ def many_jobs(estimate: Estimate) -> list[Finding]:
     if limit is None or not isinstance(wall, Figure) or wall <= float(limit):
         return []
     busy = float(estimate.speed.compute_time) * float(estimate.faults.slowdown)
-    jobs = -(-busy // float(limit))
-    message = f"the run takes {counted(jobs, 'job')} of {spell(float(limit))}"
+    jobs = min(busy / float(limit), 1e12)
+    message = f"the run takes {counted(ceil(jobs), 'job')} of {spell(float(limit))}"
     fix = "requeue, a job array of one at a time, or a chain of dependencies"
     return [Finding("R4", "info", "reliability", message, fix, ("reliability.job_time_limit",))]
 

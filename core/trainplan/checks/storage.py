@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan import numbers
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
-from trainplan.numbers import Style
+from trainplan.numbers import Style, byte_rate, device_bytes, disk_bytes
 from trainplan.unit import duration, whole
 
 STALL_WARNS, STALL_FAILS = 0.01, 0.05
 """Shares of the interval that a save may stall before it is said."""
 
 MANY_FILES: Final = 1e6
+MOST: Final = 1e12
+"""Counts and ratios above it are written as more than that."""
 
 
-def disk(value: float, style: Style = numbers.disk_bytes) -> str:
+def disk(value: float, style: Style = disk_bytes) -> str:
     """Bytes in a sentence."""
     scale = style(value)
     return f"{scale.text(value)} {scale.unit}"
@@ -29,6 +30,8 @@ def disk(value: float, style: Style = numbers.disk_bytes) -> str:
 
 def spell(seconds: float) -> str:
     """A time in a sentence, without zeros that say nothing."""
+    if 0.0 < seconds < 1e-3:
+        return "less than 1 ms"
     number, unit = duration(seconds)
     if not unit:
         return number.replace("min 0s", " min")
@@ -36,8 +39,8 @@ def spell(seconds: float) -> str:
 
 
 def counted(count: float, noun: str) -> str:
-    """A count with its noun, which takes an s."""
-    return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
+    """A count with its noun, which takes an s; past all sense it is only called large."""
+    return f"{whole(count) if count < MOST else 'more than 1e12'} {noun}{'' if count == 1 else 's'}"
 
 
 def full_disk(estimate: Estimate) -> list[Finding]:
@@ -85,9 +88,10 @@ def long_stall(estimate: Estimate) -> list[Finding]:
     stall, interval = estimate.checkpoint.checkpoint_stall, estimate.faults.interval
     if not isinstance(stall, Figure) or not isinstance(interval, Figure) or stall <= STALL_WARNS * interval:
         return []
-    share = stall / interval
+    share = min(stall / interval, 1.0)
     severity = "error" if share > STALL_FAILS else "warning"
-    message = f"a save stalls {spell(stall)} of every {spell(interval)}, {100 * share:.1f} %"
+    part = f"{100 * share:.1f} %" if share < 1.0 else "as long or longer"
+    message = f"a save stalls {spell(stall)} of every {spell(interval)}, {part}"
     fix = "asynchronous saves, or more write bandwidth"
     if estimate.plan.storage.async_checkpoint:
         fix = "a shorter floor, or copies in the memory of other nodes"
@@ -160,7 +164,7 @@ def staging(estimate: Estimate) -> list[Finding]:
     if isinstance(needed, Blocked):
         return []
     if isinstance(host, Figure) and needed > host:
-        gib = numbers.device_bytes
+        gib = device_bytes
         message = f"staging a save takes about {disk(needed, gib)} of a node's {disk(host, gib)}"
         paths = ("cluster.host_memory_per_node", "storage.async_checkpoint")
         return [Finding("S11", "error", "storage", message, "more nodes, or a synchronous save", paths, 1e5)]
@@ -181,7 +185,7 @@ def faster_than_links(estimate: Estimate) -> list[Finding]:
     most = nodes * each * link
     if write <= most:
         return []
-    rate = numbers.byte_rate
+    rate = byte_rate
     message = f"writing at {disk(write, rate)} is above the {disk(most, rate)} of all links"
     paths = ("storage.write_bandwidth", "cluster.scale_out_bandwidth")
     return [Finding("S14", "warning", "storage", message, "measure a save from all nodes", paths, 40)]

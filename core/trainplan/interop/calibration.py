@@ -187,7 +187,7 @@ def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[s
     if measured.steps_used < ENOUGH:
         found.append(f"C7: {measured.steps_used} steps; {ENOUGH} at least carry a date")
     if measured.variation > STEADY:
-        found.append(f"C7: steps vary by {measured.variation:.1%}; {STEADY:.0%} at most is steady")
+        found.append(f"C7: steps vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")
     before, claim = _plain(estimate.speed.utilization), estimate.plan.utilization
     if use and before and claim.evidence == "measured-here" and abs(use / before - 1.0) >= CHANGE:
         found.append(f"C9: {use / before - 1.0:+.1%} against the last measurement on the same mesh; look for the cause")

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from trainplan.interop.family import Family, said
 from trainplan.interop.layers import MOST_LAYERS, spacing, sparse_layers
-from trainplan.interop.reading import Reading
+from trainplan.interop.reading import MOST, Reading
 
 EXPERTS: Final = (
     "num_local_experts",
@@ -65,7 +65,12 @@ def _chosen(reading: Reading) -> int | None:
     found = reading.value(*CHOSEN)
     if not isinstance(found, list):
         return reading.count(*CHOSEN)
-    kinds = {kind for kind in cast("list[Any]", found) if isinstance(kind, int)}
+    layers = cast("list[Any]", found)
+    counts = [kind for kind in layers if isinstance(kind, int) and not isinstance(kind, bool) and 0 < kind <= MOST]
+    if not layers or len(counts) < len(layers):
+        reading.problems.append(f"{CHOSEN[0]} is {found!r}. A whole number from 1, or a list of them, is right.")
+        return None
+    kinds = set(counts)
     if len(kinds) > 1:
         reading.problems.append("The number of experts of a token differs between layers. A plan has one number.")
     return next(iter(kinds), None)

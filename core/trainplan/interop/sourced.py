@@ -5,17 +5,40 @@ A source is found by its name, or by the manifest that it names. Weights are nob
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
-from trainplan.interop.counts import Counts
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure
+from trainplan.interop.counts import Counts, ManifestError
+from trainplan.interop.manifests import counts_of, vocabulary_error
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.splice import append_entry, set_value
 from trainplan.plan.tables import Source
 
 FIELDS: Final = ("unique_tokens", "documents", "mean_document_tokens", "manifest")
+
+
+def counted(manifests: Sequence[Path], folder: Path) -> tuple[Counts, ...]:
+    """What manifests count; their paths are told from the plan's folder, wherever the call is made."""
+    found = [replace(one, manifest=os.path.relpath(path, folder)) for path in manifests for one in counts_of(path)]
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ManifestError(f"{twice} is in {names.count(twice)} manifests. A source has one")
+    return tuple(found)
+
+
+def unfit(plan: Plan, counts: Sequence[Counts]) -> str:
+    """Why token ids of this plan's vocabulary do not fit the manifests' dtype; empty where they do."""
+    size = Situation(plan)["model.vocab_size"]
+    vocabulary = int(size) if isinstance(size, Figure) else None
+    errors = [error for one in counts if (error := vocabulary_error(one, vocabulary))]
+    return ". ".join(errors) + ". 4 bytes are right" if errors else ""
 
 
 @dataclass(frozen=True, slots=True)

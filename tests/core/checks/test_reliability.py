@@ -97,7 +97,10 @@ def test_r7_stalls_above_the_collective_timeout(varied: Any) -> None:
 
 
 def test_r7_evaluation_in_the_loop(varied: Any) -> None:
-    tasks = '\n[evaluation]\ninterval_tokens = "1B"\nmode = "in-loop"\n[[evaluation.tasks]]\ntask = "mmlu"\nitems = 1_000_000_000\ncontext_tokens = 10_000\n'
+    tasks = (
+        '\n[evaluation]\ninterval_tokens = "1B"\nmode = "in-loop"\n[[evaluation.tasks]]\n'
+        'task = "mmlu"\nitems = 1_000_000_000\ncontext_tokens = 10_000\n'
+    )
     assert one(varied(more=tasks), "R7").paths == ("evaluation.mode",)
     assert "R7" not in codes(varied(more=tasks.replace("1_000_000_000", "1000")))
 

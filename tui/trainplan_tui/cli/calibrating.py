@@ -104,7 +104,7 @@ def _print(plan: Opened, found: Calibration) -> None:
     _line(f"{key.removeprefix('memory_')}, GiB", _gib(planned[key]), _gib(one.peak), "{:,.2f}")
     _line("checkpoint stall, s", planned["checkpoint_stall"], one.stall, "{:,.4g}")
     say(
-        f"variation {one.variation:.1%}, 80 % of steps {one.rate_low:,.0f} to {one.rate_high:,.0f} tokens/s/accelerator"
+        f"variation {100 * one.variation:.1f} %, 80 % of steps {one.rate_low:,.0f} to {one.rate_high:,.0f} tokens/s/accelerator"
     )
     for reason, count in sorted(one.dropped.items()):
         say(f"dropped {count}: {reason}")

@@ -62,9 +62,16 @@ def _print_entry(found: Entry, only_unverified: bool) -> None:
             continue
         mark = "verified" if fact.verified else "unverified"
         say(f"  {key:<34} {_value(fact):<24} {mark}, {fact.date}: {fact.source}")
+    for fact in (found.get("row"),) if not only_unverified else ():
+        for row in fact.value if fact is not None else ():
+            rate = row.get("tokens_per_second")
+            shown = f"{rate:>12,.1f} tokens/s each" if rate else ""
+            say(f"    {row['id']:<72} {row['gpus']:>6} {row['accelerator']:<16}{shown}")
 
 
 def _value(fact: Fact) -> str:
+    if isinstance(fact.value, list) and fact.value and isinstance(fact.value[0], dict):
+        return f"{len(fact.value)} rows"
     value = (
         f"{fact.value:,.12g}"
         if isinstance(fact.value, int | float) and not isinstance(fact.value, bool)

@@ -15,6 +15,8 @@ from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 def run(options: Options) -> int:
     """Print the tree, or one JSON object of it."""
     _, estimate = estimated(options)
+    if options.key.startswith("forecast."):
+        estimate = _forecast_too(estimate)
     if options.key not in estimate.all_quantities:
         nearest = nearest_name(options.key, estimate.all_quantities)
         raise Refused(f"no quantity {options.key}" + (f". Nearest: {nearest}" if nearest else ""))
@@ -24,6 +26,15 @@ def run(options: Options) -> int:
         return 0
     print_tree(options.key, node, estimate, ASCII if options.ascii or options.plain else UNICODE)
     return 0
+
+
+def _forecast_too(estimate: Estimate) -> Estimate:
+    """The estimate with the forecast's quantities, which take numpy and are made only where they are asked for."""
+    from dataclasses import replace
+
+    from trainplan.forecast import forecast
+
+    return replace(estimate, quantities={**estimate.quantities, **forecast(estimate).quantities})
 
 
 def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None:

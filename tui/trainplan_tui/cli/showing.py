@@ -10,6 +10,7 @@ from trainplan.ledgers import TABLES
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Opened
+from trainplan.published import published_runs
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table, cells
 from trainplan_tui.cli.checking import print_finding, summary
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
@@ -43,7 +44,7 @@ def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
         "format": asjson.FORMAT,
         "plan": {"name": name_of(plan), "path": str(plan.source.path), "hash": plan_hash(plan.plan)},
         "quantities": {key: asjson.quantity(key, value, estimate) for key, value in quantities.items()},
-        "findings": [asjson.finding(item) for item in findings(estimate)],
+        "findings": [asjson.finding(item) for item in findings(estimate, published_runs())],
     }
 
 
@@ -97,7 +98,7 @@ def _card_sentence(estimate: Estimate, key: str) -> str:
 
 
 def _print_state(plan: Opened, estimate: Estimate, *, with_findings: bool) -> None:
-    found = findings(estimate)
+    found = findings(estimate, published_runs())
     say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}: {summary(found)}")
     for item in found if with_findings else ():
         print_finding(item)

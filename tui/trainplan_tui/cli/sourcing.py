@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from pathlib import Path
 
-from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure
 from trainplan.files.save import ChangedOnDisk, SaveError, save
-from trainplan.interop.manifests import Counts, ManifestError, counts_of, vocabulary_error
-from trainplan.interop.sourced import Beside, beside, written
+from trainplan.interop.counts import ManifestError
+from trainplan.interop.sourced import Beside, beside, counted, unfit, written
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.plan.tree import SpliceError
 from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, write_json
@@ -19,8 +15,13 @@ from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, wr
 def run(options: Options) -> int:
     """Print both, source by source; nothing is written where a manifest cannot be used or does not fit the vocabulary."""
     plan = opened(options.plan, options.set)
-    counts = _counts(options.manifests, Path(options.plan).parent)
-    _refuse_vocabulary(plan, counts)
+    try:
+        counts = counted([Path(manifest) for manifest in options.manifests], Path(options.plan).parent)
+    except ManifestError as error:
+        raise Refused(str(error)) from None
+    refusal = unfit(plan.plan, counts)
+    if refusal:
+        raise Refused(refusal)
     found = beside(plan.plan, counts)
     notes = _write(options, plan, found) if options.write else []
     if options.json:
@@ -30,30 +31,6 @@ def run(options: Options) -> int:
     for note in notes:
         say(note)
     return 0
-
-
-def _counts(manifests: list[str], folder: Path) -> tuple[Counts, ...]:
-    """What the manifests count; their paths are told from the plan's folder, wherever the call is made."""
-    found: list[Counts] = []
-    for manifest in manifests:
-        try:
-            path = os.path.relpath(manifest, folder)
-            found.extend(replace(one, manifest=path) for one in counts_of(Path(manifest)))
-        except ManifestError as error:
-            raise Refused(str(error)) from None
-    names = [one.name for one in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise Refused(f"{twice} is in {names.count(twice)} manifests. A source has one")
-    return tuple(found)
-
-
-def _refuse_vocabulary(plan: Opened, counts: tuple[Counts, ...]) -> None:
-    size = Situation(plan.plan)["model.vocab_size"]
-    vocabulary = int(size) if isinstance(size, Figure) else None
-    errors = [error for one in counts if (error := vocabulary_error(one, vocabulary))]
-    if errors:
-        raise Refused(". ".join(errors) + ". 4 bytes are right")
 
 
 def _write(options: Options, plan: Opened, found: tuple[Beside, ...]) -> list[str]:

@@ -42,7 +42,8 @@ def picture(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     curve = overhead_curve(shown.estimate)
     if curve is None:
         return []
-    title = f"overhead % against interval: {glyphs.solid} sum  {glyphs.saving} saving  {glyphs.lost} lost work  {glyphs.mark} in use"
+    legend = f"{glyphs.solid} sum  {glyphs.saving} saving  {glyphs.lost} lost work  {glyphs.mark} in use"
+    title = f"overhead % against interval: {legend}"
     low, high = curve.chosen.interval / 12, curve.chosen.interval * 16
     points = [_nearest(curve, value) for value in log_columns(low, high)]
     sums, saving, lost = ([100 * value for value in part] for part in zip(*points, strict=True))

@@ -70,7 +70,8 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
 def _histogram(found: Forecast, shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     bins = _merged(found.histogram)
     most = max(one.share for one in bins)
-    ends = {name: float(found.quantities[f"forecast.finish.{name}"]) for name in QUANTILES}
+    told = {name: found.quantities[f"forecast.finish.{name}"] for name in QUANTILES}
+    ends = {name: float(value) for name, value in told.items() if isinstance(value, Figure)}
     room = width - BARS - 8
     lines: list[Line] = []
     for place, one in enumerate(bins):
@@ -79,7 +80,7 @@ def _histogram(found: Forecast, shown: Shown, width: int, glyphs: Glyphs) -> lis
         canvas.put(LABEL, _begin(shown.plan.schedule.start, one.begin), "dim")
         canvas.right(SHARE, f"{100 * one.share:.1f} %")
         canvas.put(BARS, glyphs.solid * round(room * one.share / most), "moved")
-        marks = " ".join(name.upper() for name in QUANTILES if one.begin <= ends[name] < after)
+        marks = " ".join(name.upper() for name, end in ends.items() if one.begin <= end < after)
         canvas.right(width - 1, marks, bold=True)
         lines.append(canvas.line())
     return lines

@@ -162,7 +162,8 @@ def _parts(rank: RankMemory) -> MemoryParts:
     told = {name: float(value) for name, value in rank.worst.parts.items() if isinstance(value, Figure)}
     named = ("activations", "weights", "logits", "gradients", "optimizer_states")
     rest = float(rank.total) - sum(told.get(name, 0.0) for name in named)
-    return MemoryParts(*(told.get(name, 0.0) for name in named), max(0.0, rest))
+    activations, weights, logits, gradients, states = (told.get(name, 0.0) for name in named)
+    return MemoryParts(activations, weights, logits, gradients, states, max(0.0, rest))
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:

@@ -130,27 +130,29 @@ def _timed(label: str, seconds: float, bar: Line, key: str, width: int, glyphs: 
 def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     """What is sent by dimension and operation: bytes, link, time, what compute cannot hide."""
     head = Canvas(width, glyphs)
-    for column, word in (
-        (4, "dimension"),
-        (15, "operation"),
-        (44, "sent"),
-        (52, "link"),
-        (66, "time"),
-        (74, "exposed"),
-    ):
-        head.put(column, word, "dim")
+    head.put(4, "dimension", "dim")
+    head.put(14, "operation", "dim")
+    head.put(53, "link", "dim")
+    for end, word in ((51, "sent"), (69, "time"), (79, "exposed")):
+        head.right(end, word, "dim")
     found = [BodyRow("", "picture", head.line())]
+    silent: list[str] = []
     for one in shown.estimate.communication.table:
+        if isinstance(one.bytes, Figure) and one.bytes == 0:
+            silent.append(f"{one.dimension}")
+            continue
         canvas = Canvas(width, glyphs)
-        canvas.put(4, one.dimension, end=14)
-        canvas.put(15, one.name, end=38)
-        canvas.right(48, _sized(one.bytes))
-        canvas.put(52, one.link, end=62)
-        canvas.right(70, _told(one.time))
-        canvas.right(80, _told(one.exposed))
+        canvas.put(4, one.dimension, end=13)
+        canvas.put(14, one.name, end=42)
+        canvas.right(51, _sized(one.bytes))
+        canvas.put(53, one.link, end=61)
+        canvas.right(69, _told(one.time))
+        canvas.right(79, _told(one.exposed))
         found.append(BodyRow("", "picture", canvas.line()))
     if len(found) == 1:
         found.append(note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs))
+    elif silent:
+        found.append(note_row(f"nothing is sent by {', '.join(dict.fromkeys(silent))}", width, glyphs))
     return found
 
 
@@ -256,12 +258,13 @@ def proposal(plan: Plan) -> dict[str, object]:
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    """Replicas, microbatches and the bubble, as the layout gives them."""
+    """What the layout gives, and what it sends in one step."""
     lines = [rule("what the layout gives", width, "", glyphs)]
     for key in ("parallelism.world_size", "parallelism.data", "tokens.microbatches", "parallelism.bubble"):
-        value = shown.estimate.quantities.get(key)
+        told = cells(FigureRow(key, numbers.percent if key.endswith("bubble") else None), shown.estimate)
         canvas = Canvas(width, glyphs)
-        canvas.put(2, key.rsplit(".", 1)[-1].replace("_", " "))
-        canvas.right(40, f"{float(value):,.4g}" if isinstance(value, Figure) else "?", bold=True)
+        canvas.put(4, told.label)
+        canvas.right(40, f"{told.value} {told.unit}".strip(), bold=True)
         lines.append(canvas.line())
-    return lines
+    sent = [row.line for row in sent_rows(shown, width, glyphs)]
+    return [*lines, rule("sent in one step by the worst rank", width, "", glyphs), *sent]

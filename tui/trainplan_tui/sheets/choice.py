@@ -12,6 +12,7 @@ from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.words import finish
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.dates import money
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
 from trainplan_tui.widgets.line import LineEdit
@@ -96,7 +97,7 @@ class ChoiceSheet(Listing):
             f"{float(memory.total) / 2**30:.1f} GiB" if isinstance(memory.total, Figure) else "?",
             free,
             readable(wall, figures) if isinstance(wall, Figure) else "?",
-            readable(cost, figures) if isinstance(cost, Figure) else "?",
+            money(float(cost), figures.plan.cluster.currency, 4) if isinstance(cost, Figure) else "?",
             finish(figures).short,
         )
 

@@ -1,0 +1,151 @@
+"""Bytes that each dimension sends, worked out by hand on a small plan, the links they take, and what stays in sight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Blocked
+
+KIB = 1024.0
+TOKENS, HIDDEN, LAYERS = 1024.0, 64.0, 2.0
+
+
+def sent(found: Estimate, dimension: str) -> float:
+    value = found.quantities[f"communication.{dimension}"]
+    assert not isinstance(value, Blocked), value
+    return float(value)  # type: ignore[arg-type]
+
+
+def microbatches(found: Estimate) -> float:
+    return float(found.tokens.microbatches)
+
+
+def test_nothing_is_sent_where_a_dimension_is_one(varied: Any) -> None:
+    found = varied()
+    assert [sent(found, name) for name in ("tensor", "context", "pipeline", "expert")] == [0.0] * 4
+
+
+def test_tensor_is_four_all_reduces_a_layer_and_two_more_with_full_recompute(varied: Any) -> None:
+    found = varied("parallelism.tensor=2")
+    each = 2.0 * (2 - 1) / 2 * 2 * TOKENS * HIDDEN  # an all-reduce of 16-bit activations
+    assert sent(found, "tensor") == pytest.approx(4 * each * LAYERS * microbatches(found))
+    again = varied("parallelism.tensor=2", "parallelism.recompute=full")
+    assert sent(again, "tensor") == pytest.approx(1.5 * sent(found, "tensor"))
+
+
+def test_ring_sends_keys_and_values_three_times(varied: Any) -> None:
+    found = varied("parallelism.context=2")
+    shard = TOKENS / 2 * HIDDEN * 2 * 2  # keys and values of one rank, 16 bits
+    assert sent(found, "context") == pytest.approx(3 * shard * LAYERS * microbatches(found))
+
+
+def test_all_to_all_of_heads(varied: Any) -> None:
+    """8 (c - 1)/c (s/c) b d (n_h + n_kv) bytes of a layer and microbatch."""
+    found = varied("parallelism.context=2", "parallelism.context_type=all-to-all")
+    each = 8 * 0.5 * (TOKENS / 2) * 16 * (4 + 4)
+    assert sent(found, "context") == pytest.approx(each * LAYERS * microbatches(found))
+
+
+def test_pipeline_sends_both_ways_over_each_border(varied: Any) -> None:
+    found = varied("parallelism.pipeline=2")
+    assert sent(found, "pipeline") == pytest.approx(2 * 1 * 2 * TOKENS * HIDDEN * microbatches(found) / 2)
+
+
+def held_parameters(found: Estimate) -> float:
+    """Parameters of one rank of the small plan with its padded table and head."""
+    return float(found.model.parameters) + 2 * HIDDEN * (float(found.model.padded_vocabulary) - 1024)
+
+
+@pytest.mark.parametrize(
+    ("sharding", "bytes_each"),
+    [("none", 2 * 4.0), ("zero-1", 4.0 + 2.0), ("zero-3", 4.0 + 2 * 2.0)],
+)
+def test_data_by_sharding(varied: Any, sharding: str, bytes_each: float) -> None:
+    """Reduction in fp32, weights gathered in 16 bits: all-reduce, scatter and gather, two gathers and a scatter a microbatch."""
+    found = varied(f"parallelism.sharding={sharding}")
+    rounds = microbatches(found) if sharding == "zero-3" else 1.0
+    assert sent(found, "data") == pytest.approx(15 / 16 * held_parameters(found) * bytes_each * rounds)
+
+
+def test_zero_2_scatters_each_microbatch_and_gathers_once(varied: Any) -> None:
+    found = varied("parallelism.sharding=zero-2")
+    count = microbatches(found)
+    assert sent(found, "data") == pytest.approx(15 / 16 * held_parameters(found) * (4 * count + 2))
+
+
+def test_reduction_in_16_bits_halves_the_gradients(varied: Any) -> None:
+    full, half = (
+        varied("parallelism.sharding=none"),
+        varied("parallelism.sharding=none", "training.gradient_dtype=bf16"),
+    )
+    assert sent(half, "data") == pytest.approx(sent(full, "data") / 2)
+
+
+def test_hsdp_reduces_shards_over_replicas(varied: Any) -> None:
+    found = varied("parallelism.sharding=hsdp", "parallelism.shard_size=8")
+    inside = 7 / 8 * held_parameters(found) * 8.0 * microbatches(found)
+    over = 1 / 2 * held_parameters(found) / 8 * 2 * 4.0
+    assert sent(found, "data") == pytest.approx(inside + over)
+
+
+EXPERTS = "[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 64\n"
+
+
+def test_experts_send_tokens_out_and_back_twice(varied: Any) -> None:
+    found = varied("parallelism.expert=4", more=EXPERTS)
+    each = 4 * 3 / 4 * TOKENS * 2 * HIDDEN * 2
+    assert sent(found, "expert") == pytest.approx(each * LAYERS * microbatches(found))
+
+
+def test_experts_across_domains_send_one_copy_to_each(varied: Any) -> None:
+    found = varied("parallelism.expert=8", "cluster.scale_up_domain=4", more=EXPERTS)
+    table = {one.link: one for one in found.communication.table if one.dimension == "expert"}
+    far = table["fabric"]
+    copies = 2 * (1 - (1 - 1 / 2) ** 2)
+    assert float(far.bytes) == pytest.approx(4 / 2 * TOKENS * copies * HIDDEN * 2 * LAYERS * microbatches(found))
+    assert sum(float(one.bytes) for one in table.values()) == pytest.approx(sent(found, "expert"))
+
+
+def links(found: Estimate) -> dict[str, str]:
+    return {one.dimension: one.link for one in found.communication.table}
+
+
+def test_links_that_groups_cross(varied: Any) -> None:
+    assert links(varied("parallelism.tensor=4"))["tensor"] == "scale-up"
+    assert links(varied("parallelism.tensor=16"))["tensor"] == "fabric"
+    assert links(varied("parallelism.tensor=8"))["data"] == "fabric"
+    assert links(varied("cluster.nodes=1"))["data"] == "scale-up"
+
+
+def test_whole_nodes_use_all_their_links(varied: Any) -> None:
+    """16 ranks over two nodes leave the node by eight links; one rank of each node by one."""
+    whole = varied("parallelism.sharding=zero-1")
+    apart = varied("parallelism.sharding=zero-1", "cluster.scale_up_domain=1")
+
+    def time(found: Estimate) -> float:
+        return next(float(one.time) for one in found.communication.table if one.dimension == "data")
+
+    assert time(apart) > 2 * time(whole)
+
+
+def test_exposed_time_is_the_sum_of_the_dimensions(varied: Any) -> None:
+    found = varied("parallelism.tensor=2", "parallelism.pipeline=2")
+    parts = found.communication.exposed
+    assert float(found.communication.exposed_time) == pytest.approx(sum(float(part) for part in parts.values()))
+    assert set(parts) == {"data", "tensor", "context", "pipeline", "expert"}
+
+
+def test_overlap_that_the_plan_says_is_used(varied: Any) -> None:
+    shown = varied("parallelism.tensor=2", "parallelism.overlap_tensor=0.0").communication.exposed["tensor"]
+    hidden = varied("parallelism.tensor=2", "parallelism.overlap_tensor=1.0").communication.exposed["tensor"]
+    assert float(hidden) < float(shown)
+
+
+def test_blocked_where_the_mesh_does_not_divide(varied: Any) -> None:
+    found = varied("parallelism.tensor=3")
+    value = found.quantities["communication.data"]
+    assert isinstance(value, Blocked)
+    assert value.code == "G1"

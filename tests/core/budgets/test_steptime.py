@@ -1,0 +1,124 @@
+"""The predicted step: its parts sum to it, it answers to the layout as it must, and it says what it lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainplan.budgets.kernels import family_of, stack_of
+from trainplan.budgets.situation import Situation
+from trainplan.estimation import Estimate
+from trainplan.figure import Blocked, Figure
+from trainplan.plan.plan import Plan
+
+
+def step(found: Estimate) -> float:
+    assert isinstance(found.step.predicted_step_time, Figure), found.step.predicted_step_time
+    return float(found.step.predicted_step_time)
+
+
+LAYOUTS = [
+    (),
+    ("parallelism.tensor=2",),
+    ("parallelism.pipeline=2", "parallelism.schedule=zb-h1"),
+    ("parallelism.context=2", "parallelism.recompute=full"),
+    ("training.framework=fsdp", "parallelism.sharding=zero-3"),
+    ("training.attention=eager",),
+]
+
+
+@pytest.mark.parametrize("changes", LAYOUTS, ids=str)
+def test_parts_sum_to_the_step(varied: Any, changes: tuple[str, ...]) -> None:
+    found = varied(*changes)
+    parts = [float(part) for part in found.step.waterfall.values()]
+    assert sum(parts) == pytest.approx(step(found), rel=1e-12)
+    assert all(part >= 0 for part in parts), found.step.waterfall
+
+
+def test_utilization_is_the_step_told_otherwise(varied: Any) -> None:
+    found = varied()
+    flops, tokens = float(found.speed.flops_per_token), float(found.tokens.global_batch_tokens)
+    expected = flops * tokens / (16 * 1e15 * step(found))
+    assert float(found.step.predicted_utilization) == pytest.approx(expected)
+
+
+def test_range_holds_the_prediction(varied: Any) -> None:
+    budget = varied().step
+    assert budget.predicted_step_time_low < budget.predicted_step_time < budget.predicted_step_time_high
+    assert budget.predicted_utilization_low < budget.predicted_utilization < budget.predicted_utilization_high
+
+
+def test_models_with_experts_have_the_wider_range(varied: Any) -> None:
+    more = "[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 64\n"
+    dense, sparse = varied().step, varied(more=more).step
+    wide = [float(one.predicted_step_time_high) / float(one.predicted_step_time) for one in (dense, sparse)]
+    assert wide == pytest.approx([1.154, 1.6])
+
+
+def test_recompute_costs_time(varied: Any) -> None:
+    none, some, full = (step(varied(f"parallelism.recompute={word}")) for word in ("none", "selective", "full"))
+    assert none < some < full
+
+
+def test_a_faster_fabric_never_costs_time(varied: Any) -> None:
+    slow, fast = (
+        step(varied("parallelism.sharding=zero-1", f'cluster.scale_out_bandwidth="{rate}"'))
+        for rate in ("1GB/s", "50GB/s")
+    )
+    assert fast < slow
+
+
+def test_head_size_that_leaves_the_tensor_cores(varied: Any) -> None:
+    """Materialised products over a head size of 15 run slower by far more than the size says."""
+    even = varied("training.attention=eager").step.waterfall["attention"]
+    odd = varied("training.attention=eager", "model.head_dim=15").step.waterfall["attention"]
+    assert float(odd) > 1.5 * float(even)
+
+
+def test_uneven_ends_are_the_plans(varied: Any) -> None:
+    even = varied("model.num_hidden_layers=8", "parallelism.pipeline=2")
+    uneven = varied("model.num_hidden_layers=8", "parallelism.pipeline=2", "parallelism.first_stage_layers=6")
+    assert float(uneven.step.waterfall["imbalance"]) > float(even.step.waterfall["imbalance"])
+
+
+def test_fp8_speeds_up_products_only(varied: Any) -> None:
+    left = ("cluster.peak_flops",)
+    plain, low = (
+        varied(left_out=left).step.waterfall,
+        varied("training.precision=fp8-mixed", left_out=left).step.waterfall,
+    )
+    assert float(low["products"]) < float(plain["products"])
+    assert float(low["attention"]) == pytest.approx(float(plain["attention"]))
+    assert float(low["head"]) == pytest.approx(float(plain["head"]))
+
+
+def test_a_part_without_a_bandwidth_blocks_the_step(varied: Any) -> None:
+    found = varied("cluster.accelerator=trn3", "cluster.accelerators_per_node=8")
+    value = found.step.predicted_step_time
+    assert isinstance(value, Blocked) or value > 0
+
+
+def test_more_stages_than_layers_block(varied: Any) -> None:
+    value = varied("parallelism.pipeline=4").step.predicted_step_time
+    assert isinstance(value, Blocked)
+    assert value.code == "G4"
+
+
+def test_families_and_stacks() -> None:
+    assert [family_of(name) for name in ("h200-sxm", "gb300-nvl72", "tpu-v6e", "gaudi3", None)] == [
+        "hopper",
+        "blackwell-ultra",
+        "tpu-v6e",
+        "other",
+        "other",
+    ]
+    plan = Plan.model_validate({"format": 1, "training": {"framework": "maxtext"}})
+    assert stack_of(Situation(plan)) == "xla"
+
+
+def test_every_part_has_a_story(varied: Any) -> None:
+    found = varied("parallelism.tensor=2")
+    for name in ("products", "tensor", "data"):
+        assert found.quantities[f"parallelism.waterfall.{name}"].rests_on
+    assert "parallelism.predicted_step_time" in found.all_quantities

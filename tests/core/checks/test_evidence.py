@@ -1,0 +1,95 @@
+"""Published runs as data, the nearest to a plan, conversions between conventions, and finding C12."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainplan.checks import findings
+from trainplan.checks.evidence import above_published
+from trainplan.estimation import Estimate, estimate
+from trainplan.nearest import nearest_runs
+from trainplan.plan.read import plan_of_text
+from trainplan.published import converted_utilization, precision_class, published_runs
+
+PLAN = """format = 1
+[model]
+preset = "llama-3.1-8b"
+[data]
+train_tokens = "15T"
+sequence_length = 8192
+[batch]
+global_batch_sequences = 1024
+[cluster]
+accelerator = "h100-sxm"
+nodes = 16
+[utilization]
+value = {value}
+evidence = "{evidence}"
+source = "a run"
+"""
+
+
+def plan(value: float, evidence: str = "published") -> Estimate:
+    return estimate(plan_of_text(PLAN.format(value=value, evidence=evidence), "plan.toml"))
+
+
+def test_every_row_with_shapes_is_a_run() -> None:
+    runs = published_runs()
+    assert len(runs) == 601
+    assert all(run.source and run.tokens_per_second > 0 and run.step_time > 0 for run in runs)
+
+
+def test_a_run_keeps_its_step_and_its_rate_together() -> None:
+    for run in published_runs():
+        assert 0 < run.utilization("causal", 5e15) < 1
+
+
+def test_nearest_runs_are_of_the_same_kind_and_say_what_differs() -> None:
+    near = nearest_runs(plan(0.4), published_runs())
+    assert len(near) == 5
+    assert [one.distance for one in near] == sorted(one.distance for one in near)
+    first = near[0]
+    assert first.run.model == "llama-3.1-8b"
+    assert first.run.family == "hopper"
+    assert "h100-96-hbm2e" in first.differences
+    assert 0.25 < first.utilization < 0.4
+
+
+def test_no_run_is_near_a_plan_without_a_model() -> None:
+    empty = estimate(plan_of_text("format = 1\n", "plan.toml"))
+    assert nearest_runs(empty, published_runs()) == ()
+    assert above_published(empty, published_runs()) == []
+
+
+def test_c12_above_the_nearest_runs() -> None:
+    (finding,) = [item for item in findings(plan(0.45), published_runs()) if item.code == "C12"]
+    assert finding.paths == ("utilization.value",)
+    assert "llama-3.1-8b" in finding.message
+    assert "d of compute" in finding.fix
+
+
+@pytest.mark.parametrize(("value", "evidence"), [(0.30, "published"), (0.45, "measured-here")])
+def test_c12_is_silent(value: float, evidence: str) -> None:
+    assert above_published(plan(value, evidence), published_runs()) == []
+
+
+def test_without_runs_nothing_is_compared() -> None:
+    assert not [item for item in findings(plan(0.45)) if item.code == "C12"]
+
+
+@given(use=st.floats(0.01, 0.9), ratio=st.floats(0.5, 2.0), peak=st.floats(0.5, 2.0))
+def test_conversion_there_and_back(use: float, ratio: float, peak: float) -> None:
+    there = converted_utilization(use, 1.0, ratio, 1.0, peak)
+    assert converted_utilization(there, ratio, 1.0, peak, 1.0) == pytest.approx(use)
+
+
+def test_conversion_of_a_published_trap() -> None:
+    """SmolLM3's 30 % of 720 TFLOP/s is 21.8 % of the dense 989."""
+    assert converted_utilization(0.30, 1.0, 1.0, 720e12, 989e12) == pytest.approx(0.218, abs=5e-4)
+
+
+def test_precisions_by_what_they_mean_for_speed() -> None:
+    words = ("bf16", "fp16-mixed", "mxfp8", "fp8-cs", "nvfp4", "fp32")
+    assert [precision_class(word) for word in words] == ["16-bit", "16-bit", "fp8", "fp8", "fp4", "fp32"]

@@ -1,0 +1,115 @@
+"""A measurement beside a plan, and the one edit that writes it there."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from trainplan.interop.calibration import calibration, measurement_for, written
+from trainplan.interop.logs.measured import Measured
+from trainplan.plan.edit import set_all
+from trainplan.plan.read import plan_of_text
+
+TODAY = dt.date(2026, 12, 1)
+RUN = Measured(
+    framework="Megatron-LM",
+    rate=200_000_000.0,
+    rate_low=190_000_000.0,
+    rate_high=210_000_000.0,
+    variation=0.02,
+    steps_used=300,
+    steps_seen=340,
+    dropped={"warm-up": 40},
+    world=16.0,
+    sequence=1024.0,
+    batch=1024.0,
+    peak=None,
+    peak_reserved=True,
+    stall=None,
+    saves=0,
+    date="2026-11-20",
+)
+
+
+def test_measurement_takes_batch_length_and_world_of_the_plan(varied: Any) -> None:
+    assert measurement_for(varied()).settings == {"batch": 1024.0, "sequence": 1024.0, "world": 16.0}
+
+
+def test_utilization_by_the_plans_convention_and_peak(varied: Any) -> None:
+    """A token costs 1,966,080 FLOP causal and 1,179,648 by 6n, against a peak of 1e15."""
+    causal = calibration(varied(), RUN, "a.log", TODAY)
+    assert causal.utilization == pytest.approx(2e8 * 1_966_080 / 1e15)
+    plain = calibration(varied("utilization.convention=6n"), RUN, "a.log", TODAY)
+    assert plain.utilization == pytest.approx(2e8 * 1_179_648 / 1e15)
+    assert causal.edits["utilization.value"] == pytest.approx(causal.utilization, rel=1e-3)
+    assert causal.edits["utilization.date"] == dt.date(2026, 11, 20)
+
+
+def test_a_utilization_above_1_is_said_and_not_written(varied: Any) -> None:
+    found = calibration(varied(), replace(RUN, rate=6e8), "a.log", TODAY)
+    assert not [path for path in found.edits if path.startswith("utilization")]
+    assert "cannot be" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("world", "rung"),
+    [(None, "measured-here"), (16.0, "measured-here"), (8.0, "measured-scaled"), (1.0, "measured-node")],
+)
+def test_rung_of_the_evidence_by_scale(varied: Any, world: float | None, rung: str) -> None:
+    assert calibration(varied(), replace(RUN, world=world), "a.log", TODAY).evidence == rung
+
+
+def test_memory_of_the_same_layout_calibrates(varied: Any) -> None:
+    plan = varied()
+    peak = 1.1 * float(plan.memory.reserved)
+    found = calibration(plan, replace(RUN, peak=peak), "a.log", TODAY)
+    assert found.edits["memory.calibration"] == pytest.approx(1.1)
+    elsewhere = calibration(plan, replace(RUN, peak=peak, world=8.0), "a.log", TODAY)
+    assert "memory.calibration" not in elsewhere.edits
+    assert any("left alone" in note for note in elsewhere.notes)
+
+
+def test_stall_of_asynchronous_saves_is_the_floor(varied: Any) -> None:
+    run = replace(RUN, stall=12.0, saves=3)
+    assert calibration(varied(), run, "a.log", TODAY).edits["storage.checkpoint_floor"] == "12s"
+    plain = calibration(varied("storage.async_checkpoint=false"), run, "a.log", TODAY)
+    assert "storage.checkpoint_floor" not in plain.edits
+
+
+def test_doubts(varied: Any) -> None:
+    few = calibration(varied(), replace(RUN, steps_used=7, variation=0.2), "a.log", TODAY)
+    assert [note[:2] for note in few.notes if note.startswith("C")] == ["C7", "C7"]
+    jump = calibration(varied("utilization.evidence=measured-here", "utilization.value=0.6"), RUN, "a.log", TODAY)
+    assert any(note.startswith("C9") for note in jump.notes)
+
+
+def test_range_of_the_plan_goes_on_holding_the_value(varied: Any) -> None:
+    found = calibration(varied("utilization.low=0.1", "utilization.high=0.2"), RUN, "a.log", TODAY)
+    edits = found.edits
+    assert edits["utilization.low"] <= edits["utilization.value"] <= edits["utilization.high"]
+
+
+def test_factor_for_neighbours_moves_half_way(varied: Any) -> None:
+    found = calibration(varied(), RUN, "a.log", TODAY)
+    assert found.predicted_ratio is not None
+    assert found.factor == pytest.approx(found.predicted_ratio**0.5)
+
+
+def test_one_edit_keeps_the_rest_of_the_text(varied: Any, example: str) -> None:
+    found = calibration(varied(), replace(RUN, stall=12.0, saves=3), "logs/a.log", TODAY)
+    plan = plan_of_text(example, "plan.toml")
+    text = written(example, plan, found)
+    after = plan_of_text(text, "plan.toml")
+    assert after.utilization.evidence == "measured-here"
+    assert "logs/a.log" in (after.utilization.source or "")
+    assert after.storage.checkpoint_floor == 12.0
+    kept = [
+        line
+        for line in example.splitlines()
+        if "=" in line and "utilization" not in line and not line.startswith(("value", "evidence", "source", "date"))
+    ]
+    assert all(line in text for line in kept)
+    assert set_all(text, after, ["name=same"]).plan.name == "same"

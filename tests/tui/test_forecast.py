@@ -1,0 +1,76 @@
+"""The forecast in the app: it comes by itself, replaces the marked point estimate, and never shows for another plan."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from tests.tui.conftest import lines_of
+
+
+async def _until(pilot, holds: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if holds():
+            return
+        await asyncio.sleep(0.05)
+        await pilot.pause()
+    pytest.fail("the forecast did not come within ten seconds")
+
+
+async def test_the_strip_marks_the_point_estimate_until_the_median_comes(play, example) -> None:
+    async def then(app, pilot) -> None:
+        assert "~30 Dec" in lines_of(app)[0]
+        assert "P50" not in lines_of(app)[0]
+        assert any("being simulated" in line for line in lines_of(app))
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        seen = lines_of(app)
+        assert "P50 31 Dec" in seen[0]
+        assert "~" not in seen[0]
+        quantiles = next(line for line in seen if line.lstrip().startswith("P10 "))
+        assert quantiles.index("P10 ") < quantiles.index("P50 ") < quantiles.index("P90 ")
+
+    await play(example, then=then)
+
+
+async def test_an_edit_shows_the_point_estimate_again_then_how_far_the_median_moved(play, example) -> None:
+    from textual.events import Key
+
+    async def then(app, pilot) -> None:
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        for letter in "20T":
+            await app.on_event(Key("enter", None)) if letter == "2" else None
+            await app.on_event(Key(letter, letter))
+        await app.on_event(Key("enter", None))
+        assert "~" in lines_of(app)[0]
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        shown = app.session.shown
+        moved = float(shown.forecast.quantities["forecast.finish.p50"]) - float(
+            shown.saved_forecast.quantities["forecast.finish.p50"]
+        )
+        assert f"+{moved / 86400:,.1f}d" in lines_of(app)[0]
+
+    await play(example, then=then)
+
+
+async def test_a_late_answer_for_another_plan_is_dropped(play, example) -> None:
+    from trainplan.forecast import forecast
+
+    async def then(app, pilot) -> None:
+        app.forecaster.stop()
+        before = app.session.shown.estimate
+        other = forecast(before, draws=100)
+        app.session.edit("data.train_tokens", "20T") if hasattr(app.session, "edit") else None
+        app._show_forecast(before, other)
+        if app.session.shown.estimate is not before:
+            assert app.session.shown.forecast is None
+
+    await play(example, "enter 2 0 T enter", then=then)
+
+
+async def test_a_plan_whose_time_cannot_follow_says_why_there_is_no_finish(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        assert any("no finish: " in line for line in lines_of(app))
+
+    await play(example.replace("value = 0.40", "# value"), then=then)
