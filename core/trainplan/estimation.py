@@ -8,8 +8,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, cast
+from functools import cache, cached_property
+from typing import Any, Final, cast
 
 from trainplan.budgets.communication import CommunicationBudget
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
@@ -160,10 +160,19 @@ def _quantities(
 
 def _keyed(found: dict[str, Value], budget: str, values: Any) -> None:
     """Every quantity of a budget under `budget.field`; parts in a mapping under `budget.field.part`."""
-    for field in fields(values):
-        value = getattr(values, field.name)
-        if isinstance(value, Figure | Blocked | Choice):
-            found[f"{budget}.{field.name}"] = value
+    for field, key in _keys(type(values), budget):
+        value = getattr(values, field)
+        if isinstance(value, _VALUES):
+            found[key] = value
         elif isinstance(value, Mapping):
             parts = cast("Mapping[str, Value]", value)
-            found.update({f"{budget}.{field.name}.{part}": item for part, item in parts.items()})
+            found.update({f"{key}.{part}": item for part, item in parts.items()})
+
+
+_VALUES: Final = (Figure, Blocked, Choice)
+
+
+@cache
+def _keys(kind: type, budget: str) -> tuple[tuple[str, str], ...]:
+    """The fields of a kind of budget, and the keys of their quantities."""
+    return tuple((field.name, f"{budget}.{field.name}") for field in fields(kind))

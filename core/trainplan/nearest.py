@@ -6,9 +6,11 @@ runs; it is no measure of how wrong a number taken from one would be.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
+from typing import Any
 
 from trainplan.budgets.compute import peak_flops
 from trainplan.budgets.kernels import family_of
@@ -100,3 +102,37 @@ def _near(target: _Target, run: Run) -> Near:
     alike = not (family or precision or kind) and abs(size) <= NEAR_SIZE and abs(length) <= NEAR_LENGTH
     differences = tuple(word for differs, word in words if differs)
     return Near(run, distance, run.utilization(target.convention, target.peak), differences, alike)
+
+
+def claim_of_run(near: Near) -> dict[str, Any]:
+    """The plan fields that take a run as the evidence of utilization, by path."""
+    run = near.run
+    words = (
+        f"{run.title}: {run.model}",
+        f"{run.accelerators:,.0f} x {run.accelerator}",
+        f"{run.sequence_length:,.0f} tokens long",
+        f"{run.tokens_per_second:,.0f} tokens/s a device",
+    )
+    found: dict[str, Any] = {
+        "utilization.value": float(f"{near.utilization:.4g}"),
+        "utilization.evidence": "published",
+        "utilization.source": ", ".join(words),
+    }
+    year, _, month = run.published.partition("-")
+    return {**found, "utilization.date": dt.date(int(year), int(month), 1)} if month else found
+
+
+def claim_of_prediction(estimate: Estimate) -> dict[str, Any]:
+    """The plan fields that take the predicted step as utilization; it stays an assumption. Empty where nothing is predicted."""
+    step = estimate.step
+    edges = (step.predicted_utilization, step.predicted_utilization_low, step.predicted_utilization_high)
+    if not all(isinstance(edge, Figure) and 0 < edge <= 1 for edge in edges):
+        return {}
+    value, low, high = (float(f"{edge:.4g}") for edge in edges)
+    return {
+        "utilization.value": value,
+        "utilization.low": low,
+        "utilization.high": high,
+        "utilization.evidence": "assumed",
+        "utilization.source": "predicted from the layout by the step-time model",
+    }

@@ -143,11 +143,10 @@ def _free_of_batch(plan: Plan, path: str, value: int) -> Plan:
 
 
 def fewest_nodes(plan: Plan, share: float = 1.0) -> int | None:
-    """The fewest nodes, by the mesh's own steps, that fit with the same layout. None where more nodes never make it fit."""
-    nodes = int(plan.cluster.nodes or 1)
+    """The fewest nodes, by the mesh's own steps, on which the same layout is legal and fits. None where no number does."""
+    nodes, known = int(plan.cluster.nodes or 1), tried(plan).broken
     for count in _node_counts(plan, nodes):
-        trial = tried(_on_nodes(plan, count))
-        if trial.total is not None and trial.total <= share * float(trial.memory.usable):
+        if tried(_on_nodes(plan, count)).fits(share, known):
             return count
     return None
 

@@ -26,6 +26,7 @@ from throughput_plans import Case, case, left_out, predicted, rows
 
 from trainplan.budgets.kernels import Numbers, family_of, fitted
 from trainplan.figure import given
+from trainplan.interop.calibration import TRUST
 
 SCALE, CROWD, STEPS = 0.08, 0.35, 6
 CATALOGUE: Final = ROOT / "core" / "trainplan" / "catalogue" / "steptime"
@@ -206,6 +207,7 @@ def main() -> None:
     held, folds = leave_out(data, values, dense, experts, plain, routed, slope, slope_e)
     print_residuals(data, held, "its source left out")
     print_coverage(data, held)
+    print_pilots(data, held)
     errors = dict(zip(plain, np.sqrt(np.diag(spread)), strict=True)) | dict(
         zip(routed, np.sqrt(np.diag(spread_e)), strict=True)
     )
@@ -260,6 +262,26 @@ def print_coverage(data: Rows, held: Vector) -> None:
         stated = float(fitted("a100-sxm-80")[key])
         share = float(np.mean(sizes <= math.log(stated)))
         print(f"{key}: a factor of {wide:.3f} holds 80 %; {stated:.3f} holds {share:.0%}")
+
+
+def print_pilots(data: Rows, held: Vector) -> None:
+    """Errors of the rest of a source, part and model, before and after one of its rows moved the estimate by the stated trust."""
+    for sparse, trust in TRUST.items():
+        groups: dict[tuple[object, ...], list[float]] = {}
+        for one, value in zip(data.cases, held, strict=True):
+            if one.sparse is sparse:
+                key = (one.source, one.row["accelerator"], one.row["model"], one.row.get("hidden"))
+                groups.setdefault(key, []).append(float(value))
+        pairs = [
+            (a, b)
+            for group in groups.values()
+            if len(group) > 2
+            for i, a in enumerate(group)
+            for b in group[:i] + group[i + 1 :]
+        ]
+        for share in (0.0, trust):
+            moved = [math.expm1(rest - share * pilot) for pilot, rest in pairs]
+            print(f"  pilot {'experts' if sparse else 'dense'}, trust {share}: {summary(moved)}")
 
 
 def put(number: Number, value: float, spread: float, low: float, high: float) -> None:

@@ -33,7 +33,11 @@ async def test_a_plan_that_does_not_fit_says_over_in_capitals(play, example) -> 
 
 async def test_choices_of_sharding_say_which_fit(play, example) -> None:
     app = await play(example, "4 enter")
-    told = {line.split()[0]: line for line in (line.lstrip(">= ") for line in app.seen) if line.startswith(("none", "zero-", "hsdp"))}
+    told = {
+        line.split()[0]: line
+        for line in (line.lstrip(">= ") for line in app.seen)
+        if line.startswith(("none", "zero-", "hsdp"))
+    }
     assert "OVER" in told["none"]
     assert "fits" in told["zero-3"]
 
@@ -44,3 +48,23 @@ async def test_ranks_of_a_pipeline_stand_under_each_other(play, example) -> None
     app = await play(four, "4", size=(160, 45))
     assert any("rank 0" in line and ("fits" in line or "OVER" in line) for line in app.seen)
     assert any(line[3:].startswith("rank 3") or "-3" in line for line in app.seen)
+
+
+async def test_the_second_view_holds_ranks_and_answers_and_a_row_leads_to_its_field(play, example) -> None:
+    app = await play(example, "4 v")
+    assert any("ranks, GiB" in line for line in app.seen)
+    assert any("largest microbatch" in line for line in app.seen)
+    app = await play(example, "4 v enter 2 enter")
+    assert app.session.shown.plan.batch.micro_batch_sequences == 2
+
+
+async def test_the_third_view_prints_the_frameworks_dry_runs(play, example) -> None:
+    app = await play(example, "4 v v")
+    assert any("--fake-process-group" in line for line in app.seen)
+
+
+async def test_columns_that_do_not_fit_are_left_out_whole(play, example) -> None:
+    app = await play(example, "4 v", size=(60, 20))
+    heads = next(line for line in app.seen if line.lstrip().startswith("rank "))
+    row = app.seen[app.seen.index(heads) + 1]
+    assert len(heads.split()) == len(row.split())

@@ -12,15 +12,29 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from trainplan_tui.app import PlanApp
 
 DAY: Final = dt.date(2026, 11, 29)
 
 SHOTS: Final = (
     ("overview", "80x24", "enter 1 6 T enter"),
     ("overview-wide", "160x45", "enter 1 6 T enter"),
+    ("tokens", "80x24", "2"),
+    ("tokens-wide", "160x45", "2"),
     ("compute", "80x24", "3"),
     ("compute-wide", "160x45", "3"),
+    ("memory", "80x24", "4"),
+    ("memory-wide", "160x45", "4"),
+    ("parallelism", "80x24", "5"),
+    ("parallelism-wide", "160x45", "5"),
+    ("walk", "80x24", "5 v v"),
+    ("storage", "80x24", "6"),
+    ("reliability", "80x24", "7"),
+    ("reliability-wide", "160x45", "7"),
+    ("evaluation", "80x24", "8"),
     ("explain", "80x24", "/ c o s t enter x"),
     ("difference", "80x24", "enter 1 6 T enter d"),
     ("palette", "80x24", ": s p"),
@@ -62,8 +76,15 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
         await pilot.pause()
         for key in keys:
             await app.on_event(Key(key, key if len(key) == 1 else None))
+        await _forecasted(app)
         await pilot.pause()
         return without_fonts(app.export_screenshot(title=f"trainplan-tui {plan.name}"))
+
+
+async def _forecasted(app: PlanApp) -> None:
+    """Wait for the forecast, so that a picture never depends on the speed of the machine that drew it."""
+    while app.session.shown.forecast is None:
+        await asyncio.sleep(0.05)
 
 
 def without_fonts(picture: str) -> str:

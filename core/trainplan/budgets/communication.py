@@ -7,13 +7,13 @@ fabric between domains; a leaf switch, a rack row and other users of the fabric 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.layer_time import Cut
 from trainplan.budgets.memory_recipe import element_bytes
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, choose, given, total
 from trainplan.formulas import communication as f
@@ -29,7 +29,7 @@ Narayanan et al. 2021, arXiv 2104.04473, section 4.1; DeepSpeed runtime/pipe/eng
 DIMENSIONS: Final = ("data", "tensor", "context", "pipeline", "expert")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Operation:
     """One kind of transfer of a step: bytes sent, the link, its time and what of that is not hidden, in s."""
 
@@ -41,7 +41,7 @@ class Operation:
     exposed: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class CommunicationBudget:
     """Bytes of a step by dimension, the exposed time of all, and every operation."""
 
@@ -56,7 +56,7 @@ class CommunicationBudget:
     table: tuple[Operation, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Traffic:
     """What the transfers inside a microbatch need to know: the cut, sizes, and how often a layer's transfer runs."""
 

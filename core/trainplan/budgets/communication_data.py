@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.communication import Operation, link_of
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.memory_recipe import element_bytes, reduced_bytes, reshards
 from trainplan.budgets.memory_states import Held
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
@@ -16,7 +15,7 @@ from trainplan.formulas import communication as f
 from trainplan.formulas import communication_data as d
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Rounds:
     """What one parameter costs in a step: gathers of its weight and scatters of its gradient, and rounds of all that."""
 
@@ -26,7 +25,7 @@ class Rounds:
     layerwise: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Group:
     """Ranks that share states: how many, and how many of them in one domain."""
 
@@ -79,7 +78,7 @@ def data_operations(
     return _together(found, plan, k, window, model, dense, pipeline)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class _Part:
     """Bytes of a step and time of one round, of one group."""
 

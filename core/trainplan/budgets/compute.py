@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.flops import FlopsBudget, flops_budget
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
@@ -13,7 +12,7 @@ from trainplan.figure import Figure, blocked, choose, given
 from trainplan.formulas import compute as f
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Throughput:
     """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch.
 
@@ -35,7 +34,7 @@ class Throughput:
     times: tuple[Figure, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class CostBudget:
     """Wall time and what it costs; what the deadline would need."""
 
@@ -50,7 +49,7 @@ class CostBudget:
     required_accelerators: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Pace:
     """FLOPs of a token, speed and step time inside one stretch."""
 

@@ -6,15 +6,15 @@ The sentences that people read stay in the catalogue; this holds no number that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Entry, entry
 from trainplan.figure import Figure, given
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Contract:
     """One sampler: `weights` is what becomes of a sum other than 1 (normalised, refused, unused, premixed); `seen` is how
     repeats come (once, joint-epochs, replacement); `draws_documents` tells shares of items from shares of tokens."""

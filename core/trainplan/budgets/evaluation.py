@@ -6,11 +6,11 @@ Items, prompts and answers are the catalogue's unless the plan says them. It jud
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from trainplan.budgets.compute import Throughput
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.catalogue import entry
@@ -32,7 +32,7 @@ SCORED = given("nothing is generated", 0.0, "s", "definition", kind="measured")
 SEQUENCE_PARTS = ("items", "choices", "repeats", "continuation_tokens", "generated_tokens")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class TaskBudget:
     """One task in one evaluation: its sizes, tokens, time, and the least difference that it can show."""
 
@@ -53,7 +53,7 @@ class TaskBudget:
         return isinstance(self.generated_tokens, Figure) and self.generated_tokens > 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class EvaluationBudget:
     """All evaluations of the run. `blocking_time` (s) stops training, `separate_hours` (h) are paid beside it."""
 
@@ -69,7 +69,7 @@ class EvaluationBudget:
     rows: tuple[TaskBudget, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class _Place:
     """Where tasks run: accelerators, and the speed of reading and generating on one of them."""
 

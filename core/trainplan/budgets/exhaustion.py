@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Phase
@@ -20,7 +20,7 @@ ONE_PASS = given("one pass", 1.0, "1", "definition", kind="measured")
 NOTHING = given("nothing before", 0.0, "1", "definition", kind="measured")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Exhaustion:
     """First source at its pass limit and first at one pass, with step, time (s from the start, failures in) and day.
 
@@ -123,7 +123,7 @@ def _named(mixture: MixtureBudget, place: int | None, at: Figure) -> Choice | Bl
     if place is None or not isinstance(at, Figure):
         return Blocked(at.code if isinstance(at, Blocked) else "none")
     name = mixture.rows[place].name
-    return Choice(name, "the source that comes first", at.rests_on, at.verified, (at,))
+    return Choice.following(name, "the source that comes first", at)
 
 
 def _place(tokens: TokenBudget, at: Figure) -> int:
@@ -168,4 +168,4 @@ def _date(s: Situation, time: Figure) -> Choice | Blocked:
         day = start + dt.timedelta(seconds=float(time))
     except OverflowError:
         return Blocked("undefined:date")
-    return Choice(day.isoformat(), "schedule.start and the time from there", time.rests_on, time.verified, (time,))
+    return Choice.following(day.isoformat(), "schedule.start and the time from there", time)

@@ -6,9 +6,8 @@ and no layout but the recomputation that the plan asks for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.shape import counted, has_table, pattern
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, Quantity, blocked, choose, given, require, total
@@ -17,7 +16,7 @@ from trainplan.formulas import flops as fl
 from trainplan.plan.tables import Source
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlopsBudget:
     """FLOPs of one token, forward and backward, and the score term in two of them; keys averaged over the layers."""
 

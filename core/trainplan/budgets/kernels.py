@@ -7,10 +7,10 @@ fabric that was measured, a share of layers that is computed again) put other fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Fact, entry
 from trainplan.figure import Figure, blocked, given
@@ -51,7 +51,7 @@ RECOMPUTED: Final = {
 Numbers = Mapping[str, Figure]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Conditions:
     """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column."""
 

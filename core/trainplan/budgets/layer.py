@@ -5,9 +5,9 @@ The facts of the model (gated or not, latent attention or not) are plain `if`s h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, require, total
 from trainplan.formulas import attention as at
@@ -16,7 +16,7 @@ from trainplan.formulas import model as mo
 Kind: TypeAlias = Literal["weight", "bias", "norm", "scalar"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tensor:
     """Some parameters of one layer; `split` says whether tensor ranks share them out, or each holds them all."""
 
@@ -26,7 +26,7 @@ class Tensor:
     split: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layer:
     """A part of one layer: its tensors. A sum is None where no tensor is in it."""
 

@@ -5,17 +5,16 @@ Products by their shapes, the attention core, memory-bound work, and what the ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import layer_time as f
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class LayerTime:
     """Seconds of one layer and microbatch, forward, backward and what is computed again."""
 
@@ -25,7 +24,7 @@ class LayerTime:
     host: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Cut:
     """What one rank has of a microbatch: tokens, and the ranks that split heads and widths."""
 

@@ -7,7 +7,6 @@ Kernel scratch, graph pools and NVLS buffers are not counted; `memory.fragmentat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from trainplan.budgets.memory_layers import Split, layer_kept, split
@@ -16,6 +15,7 @@ from trainplan.budgets.memory_stages import MOST_RANKS, Stage, stages
 from trainplan.budgets.memory_states import Held, States, held, states
 from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing, work
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest, total
@@ -32,7 +32,7 @@ CATEGORIES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Instant:
     """One named instant of a rank: bytes by category, and their sum."""
 
@@ -41,7 +41,7 @@ class Instant:
     allocated: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class RankMemory:
     """One pipeline rank: its instants, the worst of them, and what the driver shows then."""
 
@@ -53,7 +53,7 @@ class RankMemory:
     total: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class MemoryBudget:
     """The worst rank at its worst instant by category, which sum to the total; and every rank."""
 
@@ -78,7 +78,7 @@ class MemoryBudget:
     table: tuple[RankMemory, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Common:
     """What every rank shares: one layer of each kind, the recipe, the cut of a microbatch."""
 

@@ -5,12 +5,12 @@ The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from trainplan.budgets.layer import heads, key_value_heads, norms_per_block
 from trainplan.budgets.memory_recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, choose, given, total
 from trainplan.formulas import memory_layers as f
@@ -20,7 +20,7 @@ OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Piece:
     """Bytes of a token: on the residual stream, inside attention and MLP, and of that the score matrices or statistics."""
 
@@ -30,7 +30,7 @@ class Piece:
     mlp: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Kept:
     """One kind of layer for one microbatch: what stays, what recompute adds, and what the MLP has of that (bytes)."""
 
@@ -40,7 +40,7 @@ class Kept:
     width: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Split:
     """Tokens of a microbatch on one rank, and the ranks that divide the residual stream and the interior."""
 

@@ -5,10 +5,10 @@ The words are the plan's, or the framework's defaults. Nothing here knows the mo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from trainplan.budgets.recipe import moment_bytes, moment_count
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import memory_states as f
@@ -31,7 +31,7 @@ SHARDED: Final = {
 """Which states each kind of sharding divides over the shard ranks."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class State:
     """Bytes of one kind of state a parameter: on every rank, and over the shard ranks."""
 
@@ -39,7 +39,7 @@ class State:
     shared: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Recipe:
     """The three states, the bytes of a compute element, and of a gradient as it is reduced."""
 

@@ -5,11 +5,11 @@ A search puts the rank as a column; one plan runs the same wiring once for each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, choose, given
@@ -22,7 +22,7 @@ MOST_RANKS: Final = 1024
 """Pipeline ranks up to which the ledger is kept; a deeper pipeline is a mistake."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Stage:
     """One pipeline rank. `first` and `last` are 1 where it holds the embedding or the head, else 0."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.layer import Layer, one_norm
 from trainplan.budgets.memory_recipe import Recipe, State
 from trainplan.budgets.memory_stages import Stage
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
@@ -16,7 +15,7 @@ from trainplan.formulas import memory_states as f
 from trainplan.formulas.model import mtp_projection_parameters
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Held:
     """Parameters of one layer of each kind, of its experts, and of the two ends, on one tensor rank."""
 
@@ -30,7 +29,7 @@ class Held:
     expert_ranks: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class States:
     """Bytes that stay on a rank from step to step."""
 

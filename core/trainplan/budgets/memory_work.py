@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from trainplan.budgets.layer import Layer
@@ -11,6 +10,7 @@ from trainplan.budgets.memory_recipe import Recipe, element_bytes, word
 from trainplan.budgets.memory_stages import Stage
 from trainplan.budgets.memory_states import Held
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_states as st
@@ -27,7 +27,7 @@ CHUNKS: Final = 8.0
 BUCKET_ELEMENTS: Final = 5e8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Layers:
     """Both kinds of layer of a plan, where the model has them, and their matmul weights on a rank."""
 
@@ -37,7 +37,7 @@ class Layers:
     sparse_weights: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Work:
     """Bytes on top of states and activations at each instant of a rank."""
 

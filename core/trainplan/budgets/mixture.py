@@ -6,9 +6,9 @@ One stage or many, two sources or sixty. It knows no time; when a source runs ou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from trainplan.budgets.contract import Contract, contract
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Figures, Phase, lengths, name_of, phases, uniques
@@ -22,7 +22,7 @@ REPETITION = given("repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", 
 NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition", kind="measured")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class SourceBudget:
     """One source: weights and shares stage by stage, the rest over the whole run.
 
@@ -46,7 +46,7 @@ class SourceBudget:
     length: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class MixtureBudget:
     """All sources together. `rows` has one record for each source, `sources` the same figures under `NAME.figure`."""
 

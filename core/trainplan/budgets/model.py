@@ -7,7 +7,6 @@ of the vocabulary. A missing field blocks what needs it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 from trainplan.budgets.layer import (
@@ -20,6 +19,7 @@ from trainplan.budgets.layer import (
     router_layer,
     shared_layer,
 )
+from trainplan.budgets.record import record
 from trainplan.budgets.shape import Shape, has_table, model_shape
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
@@ -29,7 +29,7 @@ PADDED = ("megatron", "deepspeed")
 """Frameworks that pad the vocabulary to a multiple of 128 x tensor; the others train the model's own."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """One line of the count. `total` and `active` are None for a tied head, `matmul` for what does not multiply."""
 
@@ -39,7 +39,7 @@ class Part:
     matmul: Figure | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelBudget:
     """Counts of the whole model, its parts in order, and each part of one layer."""
 
@@ -95,7 +95,7 @@ TABLES = ("embedding", "position", "head", "head_bias")
 """What is not in the nonembedding parameters."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Layers:
     attention: Layer
     dense: Layer | None

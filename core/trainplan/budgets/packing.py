@@ -5,10 +5,9 @@ Lengths are the sources' means, or their histograms. Without lengths nothing of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import mixture as m
@@ -28,7 +27,7 @@ BEST_FIT_FROM = 2048
 """Sequence length (tokens) from which the published padding of best-fit packing holds."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class PackingBudget:
     """Share of documents cut, and of batches that is padding; share of score FLOP that masks leave out."""
 
@@ -38,7 +37,7 @@ class PackingBudget:
     cuts: dict[str, Figure]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Documents:
     """Documents of one length in the mixture: how many one token of it brings, their length."""
 

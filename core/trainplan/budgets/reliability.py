@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
 from trainplan.figure import Figure, Quantity, given, largest
 from trainplan.formulas import reliability as f
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class ReliabilityBudget:
     """Times between failures and checkpoints, the slowdown that follows, and the waits of a time-limited job."""
 

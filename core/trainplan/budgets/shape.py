@@ -6,17 +6,17 @@ blocks what needs it: that is a finding, not an error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from trainplan.budgets.layer import head_size, heads, key_value_heads
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, Quantity, given, require
 from trainplan.formulas import attention as at
 from trainplan.formulas import model as mo
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """Sizes that later budgets need; `sparse` has a flag for each layer, and is empty where the depth is unknown."""
 

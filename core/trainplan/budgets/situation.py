@@ -7,6 +7,7 @@ place of some paths; nothing else changes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, cast
 
 from trainplan.budgets.defaults import DEFAULTS, UNITS, Default
@@ -33,6 +34,8 @@ class Situation:
         self.part = entry("accelerators", plan.cluster.accelerator) if plan.cluster.accelerator else None
         self._seen: dict[str, Any] = dict(columns or {})
         self._values: dict[str, Any] = {}
+        self._written: dict[str, bool] = {}
+        self._origins: dict[str, tuple[str, bool]] = {}
 
     def __getitem__(self, path: str) -> Figure:
         """The number at a plan path, in base units; blocked `missing:PATH` where nothing gives it."""
@@ -45,6 +48,7 @@ class Situation:
         """The same situation with other figures (or columns) at some paths: a stage, or a chunk of layouts."""
         other = Situation(self.plan)
         other._seen = {**self._seen, **columns}
+        other._values, other._written, other._origins = self._values, self._written, self._origins
         return other
 
     def entry(self, path: str, value: float | None, unit: str) -> Figure:
@@ -86,16 +90,23 @@ class Situation:
 
     def written(self, path: str) -> bool:
         """Whether the plan file itself says the field."""
-        *tables, field = path.split(".")
-        table: Any = self.plan
-        for name in tables:
-            table = getattr(table, name, None)
-            if table is None:
-                return False
-        return field in table.model_fields_set and getattr(table, field) is not None
+        try:
+            return self._written[path]
+        except KeyError:
+            table, field = self._table(path), _split(path)[1]
+            said = table is not None and field in table.model_fields_set and getattr(table, field) is not None
+            self._written[path] = said
+            return said
 
     def origin(self, path: str) -> tuple[str, bool]:
         """Where a field's value is from, one of `figure.KINDS`, and whether that was verified."""
+        try:
+            return self._origins[path]
+        except KeyError:
+            found = self._origins[path] = self._origin(path)
+            return found
+
+    def _origin(self, path: str) -> tuple[str, bool]:
         if self.written(path):
             return self._kind(path), True
         fact = self._fact(path)
@@ -116,12 +127,17 @@ class Situation:
         return _catalogued(self.part, key, fact)
 
     def _own(self, path: str) -> Any:
-        value: Any = self.plan
-        for name in path.split("."):
-            value = getattr(value, name, None)
-            if value is None:
+        table = self._table(path)
+        return None if table is None else getattr(table, _split(path)[1], None)
+
+    def _table(self, path: str) -> Any:
+        """The plan's table that a field is in; None where the plan has none."""
+        table: Any = self.plan
+        for name in _split(path)[0]:
+            table = getattr(table, name, None)
+            if table is None:
                 return None
-        return value
+        return table
 
     def _fact(self, path: str) -> Fact | None:
         table, _, field = path.partition(".")
@@ -158,6 +174,14 @@ class Situation:
         return "file"
 
 
+@cache
+def _split(path: str) -> tuple[tuple[str, ...], str]:
+    """The tables of a path, and its field."""
+    *tables, field = path.split(".")
+    return tuple(tables), field
+
+
+@cache
 def _catalogued(named: Entry, key: str, fact: Fact) -> Figure:
     return given(
         f"catalogue.{named.kind}.{named.name}.{key}", float(fact.value), fact.unit, fact.source, verified=fact.verified

@@ -6,11 +6,11 @@ Data and indices stand from the first step; checkpoints, logs and outputs grow. 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 
 from trainplan.budgets.compute import Throughput
 from trainplan.budgets.evaluation import EvaluationBudget
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
@@ -41,7 +41,7 @@ SMALL_VOCABULARY = 65_500
 """Megatron's bound below which a token takes two bytes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class SpaceBudget:
     """Bytes of everything on the file system, counts of checkpoints, and the rates that it has to carry."""
 
@@ -73,7 +73,7 @@ class SpaceBudget:
     token_bytes: Figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Run:
     """The budgets that fill the file system."""
 
@@ -86,7 +86,7 @@ class Run:
     evaluation: EvaluationBudget
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class _Kept:
     """Counts of checkpoints on the file system."""
 

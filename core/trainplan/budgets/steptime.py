@@ -7,7 +7,7 @@ checkpoint stall, and it does not replace the plan's utilization: a prediction s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from trainplan.budgets.communication import (
     CommunicationBudget,
@@ -23,9 +23,10 @@ from trainplan.budgets.communication_data import data_operations, updated
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
-from trainplan.budgets.memory_stages import layer_counts
+from trainplan.budgets.memory_stages import MOST_RANKS, layer_counts
 from trainplan.budgets.memory_states import held
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
@@ -33,7 +34,7 @@ from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class StepBudget:
     """Seconds of a step and its 80 % range, the utilization by the plan's convention, and the parts, which sum to the step."""
 
@@ -46,7 +47,7 @@ class StepBudget:
     waterfall: Mapping[str, Figure]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class _Step:
     """What the step is made of: seconds of one microbatch over all layers by part, the head, and all transfers."""
 
@@ -88,7 +89,7 @@ def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
             return figure.code
     layers, stages = model.shape.layers, s["parallelism.pipeline"]
     known = isinstance(layers, Figure) and isinstance(stages, Figure)
-    return "G4" if known and stages > layers else None
+    return "G4" if known and stages > min(layers, MOST_RANKS) else None
 
 
 def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:

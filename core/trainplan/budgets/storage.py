@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.recipe import checkpoint_bytes_per_parameter
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, choose, given, require
@@ -14,7 +13,7 @@ from trainplan.formulas import storage as f
 HOST_COPY_RATE = 25e9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class CheckpointBudget:
     """Size of one checkpoint and the times that follow from it."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, blocked, given, require, total
 from trainplan.formulas import tokens as f
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Stretch:
     """Tokens with one sequence length and one batch: a stage, or an entry of the batch schedule."""
 
@@ -23,7 +22,7 @@ class Stretch:
     situation: Situation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class TokenBudget:
     """Tokens, steps and microbatches of the whole run; step and microbatches are the last stretch's."""
 
@@ -37,7 +36,7 @@ class TokenBudget:
     stretches: tuple[Stretch, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class MeshBudget:
     """Accelerators and replicas."""
 

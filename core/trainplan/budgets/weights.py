@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from trainplan.budgets.contract import Contract
+from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import Stretch, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
@@ -22,7 +23,7 @@ TOLERANCE = 1e-6
 Figures = tuple[Figure, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Phase:
     """A stage of the mixture: where it begins, its tokens, weights as told and shares as realised, source by source."""
 

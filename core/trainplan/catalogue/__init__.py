@@ -1,6 +1,6 @@
-"""The catalogue: models, accelerators, samplers, optimizers, tasks, published runs and fitted numbers as sourced data, one TOML file per entry.
+"""The catalogue: models, accelerators, samplers, optimizers, tasks, published runs, fitted numbers, each value with its source.
 
-Data, never code. Only the entries that somebody names are parsed, because tomllib takes 0.2 ms a kilobyte.
+Data, never code, one TOML file per entry. Only the entries that somebody names are parsed, because tomllib takes 0.2 ms a kilobyte.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.formulas import evaluation as f
 from trainplan.numbers import device_bytes
-from trainplan.unit import whole
+from trainplan.unit import prefixed, whole
 
 BLOCKING_WARNS, BLOCKING_FAILS = 0.01, 0.03
 LARGE_SHARE, LATE, COARSE = 0.05, 0.01, 0.05
@@ -57,7 +57,7 @@ def late_start(estimate: Estimate) -> list[Finding]:
     if every <= LATE * tokens:
         return []
     said = f"at {100 * every / tokens:.1f} % of the run" if every <= tokens else "after its end"
-    fix = f"one within {whole(LATE * tokens)} tokens"
+    fix = f"one within {' '.join(prefixed(LATE * tokens, 3)).replace(' ', '')} tokens"
     return [
         Finding(
             "E3", "warning", "evaluation", f"the first evaluation is {said}", fix, ("evaluation.interval_tokens",), 15

@@ -105,6 +105,17 @@ def test_more_stages_than_layers_block(varied: Any) -> None:
     assert value.code == "G4"
 
 
+def test_a_pipeline_past_all_sense_blocks_at_once(varied: Any) -> None:
+    found = varied(
+        "model.num_hidden_layers=1000000000",
+        "cluster.nodes=100000000",
+        "batch.global_batch_sequences=1000000000",
+        "parallelism.pipeline=100000000",
+        "parallelism.first_stage_layers=1",
+    )
+    assert isinstance(found.step.predicted_step_time, Blocked)
+
+
 def test_families_and_stacks() -> None:
     assert [family_of(name) for name in ("h200-sxm", "gb300-nvl72", "tpu-v6e", "gaudi3", None)] == [
         "hopper",

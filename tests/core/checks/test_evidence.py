@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trainplan.checks import findings
 from trainplan.checks.evidence import above_published
 from trainplan.estimation import Estimate, estimate
-from trainplan.nearest import nearest_runs
+from trainplan.nearest import claim_of_prediction, claim_of_run, nearest_runs
 from trainplan.plan.read import plan_of_text
 from trainplan.published import converted_utilization, precision_class, published_runs
 
@@ -93,3 +93,17 @@ def test_conversion_of_a_published_trap() -> None:
 def test_precisions_by_what_they_mean_for_speed() -> None:
     words = ("bf16", "fp16-mixed", "mxfp8", "fp8-cs", "nvfp4", "fp32")
     assert [precision_class(word) for word in words] == ["16-bit", "16-bit", "fp8", "fp8", "fp4", "fp32"]
+
+
+def test_a_run_and_the_prediction_as_claims() -> None:
+    found = plan(0.4)
+    near = nearest_runs(found, published_runs())[0]
+    claim = claim_of_run(near)
+    assert claim["utilization.value"] == pytest.approx(near.utilization, rel=1e-3)
+    assert claim["utilization.evidence"] == "published"
+    assert near.run.model in claim["utilization.source"]
+    assert str(claim["utilization.date"]) == "2024-12-01"
+    predicted = claim_of_prediction(found)
+    assert predicted["utilization.low"] < predicted["utilization.value"] < predicted["utilization.high"]
+    assert predicted["utilization.evidence"] == "assumed"
+    assert claim_of_prediction(estimate(plan_of_text("format = 1\n", "plan.toml"))) == {}

@@ -158,9 +158,9 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
         "logs",
         nargs="+",
         metavar="LOG",
-        help="Megatron, NeMo, torchtitan or OLMo-core log, CSV or JSON lines of metrics",
+        help="Megatron, NeMo, torchtitan or OLMo-core log, CSV or JSON lines of metrics; or sacct --parsable2 output",
     )
-    sub.add_argument("--write", action="store_true", help="write what was measured into the plan, with its evidence")
+    sub.add_argument("--write", action="store_true", help="write what was measured into the plan")
     _json(sub)
 
 

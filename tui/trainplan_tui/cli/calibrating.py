@@ -15,6 +15,7 @@ from trainplan.interop.logs.measured import Measured
 from trainplan.interop.logs.reading import LogError, read_log
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.plan.tree import SpliceError
+from trainplan_tui.cli import rating
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 GIB = 2.0**30
@@ -22,6 +23,8 @@ GIB = 2.0**30
 
 def run(options: Options) -> int:
     """Print both; nothing is written where a log cannot be read or measures nothing."""
+    if all(rating.is_sacct(log) for log in options.logs):
+        return rating.run(options)
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
     found = calibration(estimate, measured, _names(options), dt.date.today())

@@ -7,6 +7,7 @@ from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.figure import Card, Figure
 from trainplan.ledgers import TABLES
+from trainplan.listings import Listing, listings_of
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Opened
@@ -31,6 +32,8 @@ def run(options: Options) -> int:
             _print_plain(table, estimate)
         else:
             _print_columns(table, estimate, ASCII.rule if options.ascii else UNICODE.rule)
+            for listing in listings_of(table.budget, estimate):
+                _print_listing(listing)
     _print_state(plan, estimate, with_findings=not options.plain)
     return 0
 
@@ -66,6 +69,16 @@ def _print_columns(table: Table, estimate: Estimate, rule: str) -> None:
             continue
         shown = cells(row, estimate)
         say(f"{shown.label:<26}{shown.value:>17}  {shown.unit:<12}  {shown.rests_on}".rstrip())
+    say()
+
+
+def _print_listing(listing: Listing) -> None:
+    say(listing.title)
+    rows = (listing.heads, *listing.rows)
+    widths = [max(len(row[place]) for row in rows) for place in range(len(listing.heads) - 1)]
+    for row in rows:
+        told = [text.ljust(room) for text, room in zip(row, widths, strict=False)]
+        say("  ".join(["", *told, row[-1]]).rstrip())
     say()
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from trainplan.budgets.evaluation import TaskBudget
 from trainplan.figure import Figure
 from trainplan.ledgers_operation import EVALUATION as LEDGER
-from trainplan.unit import duration, prefixed
+from trainplan.listings import tasks
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, EVALUATION
 from trainplan_tui.panes.rows import BodyRow, note_row
@@ -15,7 +14,8 @@ from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import stacked_bar
 from trainplan_tui.widgets.frame import rule
 
-ENDS = ((30, "items"), (36, "shots"), (46, "kind"), (55, "tokens"), (64, "time"), (72, "std err"), (80, "shows"))
+ENDS = (30, 36, 46, 55, 64, 72, 80)
+"""Last cells of the columns after the task's name."""
 
 
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
@@ -27,35 +27,22 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 
 
 def _tasks(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
-    tasks = shown.estimate.evaluation.rows
-    if not tasks:
+    listing = tasks(shown.estimate)
+    if not listing.rows:
         return [note_row("No tasks. Evaluation costs nothing and shows nothing: [[evaluation.tasks]]", width, glyphs)]
     head = Canvas(width, glyphs)
-    head.put(4, "task", "dim")
-    for end, word in ENDS:
+    head.put(4, listing.heads[0], "dim")
+    for end, word in zip(ENDS, listing.heads[1:], strict=True):
         head.right(min(end, width), word, "dim")
-    return [BodyRow("", "picture", head.line()), *(_task(task, width, glyphs) for task in tasks)]
+    return [BodyRow("", "picture", head.line()), *(_task(row, width, glyphs) for row in listing.rows)]
 
 
-def _task(task: TaskBudget, width: int, glyphs: Glyphs) -> BodyRow:
+def _task(texts: tuple[str, ...], width: int, glyphs: Glyphs) -> BodyRow:
     canvas = Canvas(width, glyphs)
-    canvas.put(4, task.name, end=22)
-    told = (
-        _whole(task.items),
-        _whole(task.shots),
-        "generate" if task.generates else "choice",
-        " ".join(prefixed(task.tokens, 3)).replace(" ", "") if isinstance(task.tokens, Figure) else "?",
-        " ".join(duration(task.time)).strip() if isinstance(task.time, Figure) else "?",
-        _points(task.standard_error),
-        _points(task.smallest_difference),
-    )
-    for (end, _), text in zip(ENDS, told, strict=True):
+    canvas.put(4, texts[0], end=22)
+    for end, text in zip(ENDS, texts[1:], strict=True):
         canvas.right(min(end, width), text)
-    return BodyRow(f"evaluation.tasks.{task.name}.standard_error", "figure", canvas.line())
-
-
-def _whole(value: Figure) -> str:
-    return f"{value:,.0f}" if isinstance(value, Figure) else "?"
+    return BodyRow(f"evaluation.tasks.{texts[0]}.standard_error", "figure", canvas.line())
 
 
 def _points(value: Figure) -> str:
@@ -64,12 +51,12 @@ def _points(value: Figure) -> str:
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     """The smallest real difference of each task as a bar: shorter tells more."""
-    tasks = [task for task in shown.estimate.evaluation.rows if isinstance(task.smallest_difference, Figure)]
-    if not tasks:
+    told = [task for task in shown.estimate.evaluation.rows if isinstance(task.smallest_difference, Figure)]
+    if not told:
         return []
-    most, room = max(float(task.smallest_difference) for task in tasks), width - 32
+    most, room = max(float(task.smallest_difference) for task in told), width - 32
     lines = [rule("smallest difference that a task can show", width, "", glyphs)]
-    for task in tasks:
+    for task in told:
         canvas = Canvas(width, glyphs)
         canvas.put(2, task.name, end=20)
         canvas.spans(21, stacked_bar([(float(task.smallest_difference), glyphs.solid)], most / room, room, (), glyphs))

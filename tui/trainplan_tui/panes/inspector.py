@@ -32,7 +32,7 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
     if row.id.startswith("walk "):
         decides = row.id.split(" ", 2)[-1]
         told = "enter takes the proposal as one edit" if decides == "proposal" else f"enter goes to {decides}"
-        return "decision walk", [told]
+        return "decision walk" if decides == "proposal" else decides, [told]
     value = shown.estimate.quantities.get(row.id)
     return row.id, [] if value is None else _of_figure(value, shown)
 

@@ -6,9 +6,11 @@ from trainplan.budgets.memory import MemoryBudget, RankMemory
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
 from trainplan.ledgers import MEMORY as LEDGER
+from trainplan.listings import Listing
 from trainplan.plan.plan import Plan
 from trainplan.table import FieldRow, FigureRow, Row, RuleRow
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
+from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MEMORY
 from trainplan_tui.panes.rows import BodyRow, rule_row
 from trainplan_tui.shown import Shown
@@ -31,7 +33,9 @@ STEPS: tuple[tuple[str, str, str, str], ...] = (
 
 
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
-    """Fields, the categories with the glyphs of the bars, bars of ranks, findings, the rest."""
+    """Fields, the categories with the glyphs of the bars, bars of ranks, findings, the rest; or ranks and answers in reverse."""
+    if view > 0:
+        return _asked(shown.estimate, view, width, glyphs)
     table = LEDGER.rows
     first = [row for row in table if _id(row) in LEDGER.first]
     fields = tuple(row for row in first if isinstance(row, FieldRow))
@@ -46,6 +50,25 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
         *under_rule(found, width, glyphs),
         *drawn(_tidy(rest), shown, width, glyphs),
     ]
+
+
+def views(shown: Shown) -> int:
+    """Ledger; ranks and what fits; commands of the framework's dry runs."""
+    return 3
+
+
+_ASKED: list[tuple[Plan, int, list[Listing]]] = []
+"""The listings drawn last: a key that moves only the cursor asks nothing anew."""
+
+
+def _asked(estimate: Estimate, view: int, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    from trainplan import listings
+
+    if not _ASKED or _ASKED[0][:2] != (estimate.plan, view):
+        makers = (listings.ranks, listings.answers, listings.changes) if view == 1 else (listings.commands,)
+        _ASKED[:] = [(estimate.plan, view, [make(estimate) for make in makers])]
+    told = _ASKED[0][2]
+    return [row for place, one in enumerate(told) for row in listing_rows(one, width, glyphs, reach=f"m{place}.")]
 
 
 def _tidy(rest: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -9,9 +9,11 @@ from trainplan import numbers
 from trainplan.figure import Figure
 from trainplan.ledgers_step import PARALLELISM as LEDGER
 from trainplan.ledgers_step import WATERFALL
+from trainplan.listings import transfers
 from trainplan.plan.plan import Plan
 from trainplan.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
+from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH
 from trainplan_tui.panes.rows import BodyRow, Box, note_row, rule_row
 from trainplan_tui.shown import Shown
@@ -129,45 +131,15 @@ def _timed(label: str, seconds: float, bar: Line, key: str, width: int, glyphs: 
 
 def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     """What is sent by dimension and operation: bytes, link, time, what compute cannot hide."""
-    head = Canvas(width, glyphs)
-    head.put(4, "dimension", "dim")
-    head.put(14, "operation", "dim")
-    head.put(53, "link", "dim")
-    for end, word in ((51, "sent"), (69, "time"), (79, "exposed")):
-        head.right(end, word, "dim")
-    found = [BodyRow("", "picture", head.line())]
-    silent: list[str] = []
-    for one in shown.estimate.communication.table:
-        if isinstance(one.bytes, Figure) and one.bytes == 0:
-            silent.append(f"{one.dimension}")
-            continue
-        canvas = Canvas(width, glyphs)
-        canvas.put(4, one.dimension, end=13)
-        canvas.put(14, one.name, end=42)
-        canvas.right(51, _sized(one.bytes))
-        canvas.put(53, one.link, end=61)
-        canvas.right(69, _told(one.time))
-        canvas.right(79, _told(one.exposed))
-        found.append(BodyRow("", "picture", canvas.line()))
-    if len(found) == 1:
-        found.append(note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs))
-    elif silent:
+    listing = transfers(shown.estimate)
+    if not listing.rows:
+        return [note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs)]
+    found = listing_rows(listing, width, glyphs, reach="sent")
+    sending = {row[0] for row in listing.rows}
+    silent = [one.dimension for one in shown.estimate.communication.table if one.dimension not in sending]
+    if silent:
         found.append(note_row(f"nothing is sent by {', '.join(dict.fromkeys(silent))}", width, glyphs))
     return found
-
-
-def _sized(value: Figure) -> str:
-    if not isinstance(value, Figure):
-        return "?"
-    scale = numbers.disk_bytes(float(value))
-    return f"{scale.text(float(value))} {scale.unit}"
-
-
-def _told(value: Figure) -> str:
-    if not isinstance(value, Figure):
-        return "?"
-    scale = numbers.time(float(value))
-    return f"{scale.text(float(value))} {scale.unit}"
 
 
 def views(shown: Shown) -> int:
@@ -267,4 +239,4 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         canvas.right(40, f"{told.value} {told.unit}".strip(), bold=True)
         lines.append(canvas.line())
     sent = [row.line for row in sent_rows(shown, width, glyphs)]
-    return [*lines, rule("sent in one step by the worst rank", width, "", glyphs), *sent]
+    return [*lines, *sent]

@@ -50,7 +50,7 @@ PANES: Final = (
     Pane(names.OVERVIEW, overview.rows, OVERVIEW, overview.side),
     Pane(names.TOKENS, tokens.rows, TOKENS, tokens.side, views),
     Pane(names.COMPUTE, compute.rows, COMPUTE, compute.side),
-    Pane(names.MEMORY, memory.rows, MEMORY, memory.side),
+    Pane(names.MEMORY, memory.rows, MEMORY, memory.side, memory.views),
     Pane(names.MESH, mesh.rows, PARALLELISM, mesh.side, mesh.views),
     Pane(names.STORAGE, storage.rows, STORAGE, storage.side),
     Pane(names.FAULTS, faults.rows, RELIABILITY, faults.side),

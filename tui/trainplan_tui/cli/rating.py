@@ -1,0 +1,99 @@
+"""`calibrate PLAN SACCT`: one's own failure rate from sacct output, beside the plan's; `--write` puts it into the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainplan.figure import Figure
+from trainplan.files.save import ChangedOnDisk, SaveError, save
+from trainplan.interop.sacct import OwnRate, SacctError, own_rate
+from trainplan.plan.edit import set_all
+from trainplan.plan.read import Opened
+from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
+
+PATH = "reliability.failures_per_node_day"
+HEAD = 4096
+"""Bytes in which the header of sacct output stands."""
+
+
+def is_sacct(file: str) -> bool:
+    """Whether a file begins as `sacct --parsable2` prints."""
+    try:
+        with Path(file).open("rb") as opened:
+            first = opened.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0]
+    except OSError:
+        return False
+    return "|" in first and "JobID" in first.split("|")
+
+
+def run(options: Options) -> int:
+    """Print the counts and the rate with its range; nothing is written where an output cannot be used."""
+    plan, estimate = estimated(options)
+    try:
+        text = "\n".join(_text(log, headless=place > 0) for place, log in enumerate(options.logs))
+        found = own_rate(text)
+    except SacctError as error:
+        raise Refused(f"{', '.join(options.logs)}: {error}") from None
+    planned = estimate.situation[PATH]
+    before = float(planned) if isinstance(planned, Figure) else None
+    notes = _write(options, plan, found) if options.write else []
+    if options.json:
+        write_json(_as_json(found, before, written=bool(options.write)))
+        return 0
+    _print(plan, found, before)
+    for note in notes:
+        say(note)
+    return 0
+
+
+def _text(file: str, *, headless: bool) -> str:
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror or error}") from None
+    return "\n".join(text.splitlines()[1:]) if headless else text
+
+
+def _print(plan: Opened, found: OwnRate, before: float | None) -> None:
+    say(f"{name_of(plan)}: {found.failures} failures in {found.node_days:,.1f} node-days")
+    say(f"{'':<26}{'plan':>16}{'measured':>16}   95 % range")
+    planned = "-" if before is None else f"{before:.4g}"
+    say(f"{'failures/node-day':<26}{planned:>16}{found.rate:>16.4g}   {found.low:.4g} to {found.high:.4g}")
+    say("jobs by state: " + ", ".join(f"{state} {count}" for state, count in sorted(found.states.items())))
+    if found.skipped:
+        say(f"skipped {found.skipped}: jobs without nodes or a time")
+    say("! FAILED counts as a failure; a mistake of a user ends a job in the same way")
+
+
+def _write(options: Options, plan: Opened, found: OwnRate) -> list[str]:
+    if options.set:
+        raise Refused(
+            "--set is for one call, --write for the file. Set the fields first: trainplan-tui set PLAN PATH=VALUE"
+        )
+    if found.failures == 0:
+        raise Refused(
+            f"no failure in {found.node_days:,.1f} node-days: the rate is below {found.high:.3g}, which no plan can state"
+        )
+    edited = set_all(plan.source.text, plan.plan, [f"{PATH}={found.rate:.4g}"], options.plan)
+    try:
+        saved = save(Path(options.plan), edited.text, expected_sha256=plan.source.sha256, had_bom=plan.source.had_bom)
+    except (SaveError, ChangedOnDisk) as error:
+        raise Refused(str(error)) from None
+    return [f"saved {Path(options.plan).name}", *saved.notes]
+
+
+def _as_json(found: OwnRate, before: float | None, *, written: bool) -> dict[str, object]:
+    return {
+        "format": 1,
+        "plan": {"failures_per_node_day": before},
+        "measured": {
+            "failures_per_node_day": found.rate,
+            "low": found.low,
+            "high": found.high,
+            "failures": found.failures,
+            "node_days": found.node_days,
+            "states": dict(found.states),
+            "skipped": found.skipped,
+        },
+        "written": written,
+    }
