@@ -40,6 +40,7 @@ class Near:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Target:
     accelerator: str
+    family: str
     precision: str
     sparse: bool
     size: float
@@ -54,8 +55,16 @@ def nearest_runs(estimate: Estimate, runs: Sequence[Run], count: int = 5) -> tup
     target = _target(estimate)
     if target is None:
         return ()
-    found = sorted((_near(target, run) for run in runs), key=lambda near: near.distance)
-    return tuple(found[:count])
+    found = sorted(((_distance(target, run), place) for place, run in enumerate(runs)))[:count]
+    return tuple(_near(target, runs[place], distance) for distance, place in found)
+
+
+def alike_runs(estimate: Estimate, runs: Sequence[Run]) -> tuple[Near, ...]:
+    """All runs of the plan's family of parts, precision, kind of model, size and length."""
+    target = _target(estimate)
+    if target is None:
+        return ()
+    return tuple(_near(target, run, _distance(target, run)) for run in runs if _alike(target, run))
 
 
 def _target(estimate: Estimate) -> _Target | None:
@@ -71,6 +80,7 @@ def _target(estimate: Estimate) -> _Target | None:
     size, length, world, peak = (float(figure) for figure in figures)
     return _Target(
         plan.cluster.accelerator,
+        family_of(plan.cluster.accelerator),
         precision_class(plan.training.precision),
         estimate.model.shape.expert_layers is not None,
         size,
@@ -81,27 +91,42 @@ def _target(estimate: Estimate) -> _Target | None:
     )
 
 
-def _near(target: _Target, run: Run) -> Near:
-    size = log2(run.flops["6n"] / target.size)
-    length = log2(run.sequence_length / target.length)
-    scale = log2(run.accelerators / target.accelerators)
-    family = run.family != family_of(target.accelerator)
-    part = run.accelerator != target.accelerator
-    precision, kind = run.precision != target.precision, run.sparse != target.sparse
+def _alike(target: _Target, run: Run) -> bool:
+    if run.precision != target.precision or run.sparse != target.sparse or run.family != target.family:
+        return False
+    size, length, _ = _doublings(target, run)
+    return abs(size) <= NEAR_SIZE and abs(length) <= NEAR_LENGTH
+
+
+def _doublings(target: _Target, run: Run) -> tuple[float, float, float]:
+    """Of model size, length and scale, from the plan to the run."""
+    return (
+        log2(run.flops["6n"] / target.size),
+        log2(run.sequence_length / target.length),
+        log2(run.accelerators / target.accelerators),
+    )
+
+
+def _distance(target: _Target, run: Run) -> float:
+    size, length, scale = _doublings(target, run)
     distance = SIZE * abs(size) + LENGTH * abs(length) + SCALE * abs(scale)
-    distance += OTHER_FAMILY * family + OTHER_PART * part + OTHER_PRECISION * precision + OTHER_KIND * kind
+    distance += OTHER_FAMILY * (run.family != target.family) + OTHER_PART * (run.accelerator != target.accelerator)
+    return distance + OTHER_PRECISION * (run.precision != target.precision) + OTHER_KIND * (run.sparse != target.sparse)
+
+
+def _near(target: _Target, run: Run, distance: float) -> Near:
+    size, length, scale = _doublings(target, run)
     words = (
-        (part, run.accelerator),
-        (precision, run.precision),
-        (kind, "experts" if run.sparse else "dense"),
+        (run.accelerator != target.accelerator, run.accelerator),
+        (run.precision != target.precision, run.precision),
+        (run.sparse != target.sparse, "experts" if run.sparse else "dense"),
         (abs(size) > 0.1, f"{2**size:.2g} x the active size"),
         (abs(length) > 0.1, f"{2**length:.2g} x the length"),
         (abs(scale) > 0.1, f"{2**scale:.2g} x the accelerators"),
         (run.recompute == "full", "full recompute"),
     )
-    alike = not (family or precision or kind) and abs(size) <= NEAR_SIZE and abs(length) <= NEAR_LENGTH
     differences = tuple(word for differs, word in words if differs)
-    return Near(run, distance, run.utilization(target.convention, target.peak), differences, alike)
+    return Near(run, distance, run.utilization(target.convention, target.peak), differences, _alike(target, run))
 
 
 def claim_of_run(near: Near) -> dict[str, Any]:

@@ -59,13 +59,23 @@ async def test_a_late_answer_for_another_plan_is_dropped(play, example) -> None:
     async def then(app, pilot) -> None:
         app.forecaster.stop()
         before = app.session.shown.estimate
-        other = forecast(before, draws=100)
-        app.session.edit("data.train_tokens", "20T") if hasattr(app.session, "edit") else None
-        app._show_forecast(before, other)
-        if app.session.shown.estimate is not before:
-            assert app.session.shown.forecast is None
+        late = forecast(before, draws=100)
+        app.apply("data.train_tokens", "20T")
+        app.forecaster.stop()
+        app._show_forecast(before, late, ())
+        assert app.session.shown.estimate is not before
+        assert app.session.shown.forecast is None
 
-    await play(example, "enter 2 0 T enter", then=then)
+    await play(example, then=then)
+
+
+async def test_published_runs_are_held_against_the_plan_once_the_screen_stands(play, example) -> None:
+    async def then(app, pilot) -> None:
+        assert "C12" not in {finding.code for finding in app.session.shown.findings}
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        assert "C12" in {finding.code for finding in app.session.shown.findings}
+
+    await play(example.replace("value = 0.40", "value = 0.60"), then=then)
 
 
 async def test_a_plan_whose_time_cannot_follow_says_why_there_is_no_finish(play, example) -> None:

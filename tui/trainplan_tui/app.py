@@ -38,6 +38,7 @@ from trainplan_tui.widgets.strip import strip
 if TYPE_CHECKING:
     from trainplan.estimation import Estimate
     from trainplan.forecast import Forecast
+    from trainplan.published import Run
 
 
 class PlanApp(KeyedApp):
@@ -110,13 +111,16 @@ class PlanApp(KeyedApp):
         if self.opened is not None:
             self.opened.interrupted(number)
 
-    def _forecasted(self, figures: Estimate, found: Forecast) -> None:
+    def _forecasted(self, figures: Estimate, found: Forecast, runs: tuple[Run, ...]) -> None:
         """A forecast has come, on its own thread: show it where its plan still shows."""
         with contextlib.suppress(RuntimeError):  # the app has ended
-            self._loop_of_app.call_soon_threadsafe(self._show_forecast, figures, found)
+            self._loop_of_app.call_soon_threadsafe(self._show_forecast, figures, found, runs)
 
-    def _show_forecast(self, figures: Estimate, found: Forecast) -> None:
-        if self.opened is not None and self.opened.forecasted(figures, found):
+    def _show_forecast(self, figures: Estimate, found: Forecast, runs: tuple[Run, ...]) -> None:
+        if self.opened is None:
+            return
+        self.opened.take_runs(runs)
+        if self.opened.forecasted(figures, found):
             self.paint()
 
     # what is drawn

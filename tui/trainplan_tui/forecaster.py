@@ -1,4 +1,4 @@
-"""The forecast in the background: one at a time, for the plan as it stands, its late answer dropped.
+"""The forecast and the published runs, in the background: one question at a time, a late answer dropped.
 
 It waits until nothing was edited for a moment, so that typing never shares the processor with a simulation.
 """
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trainplan.estimation import Estimate
     from trainplan.forecast import Forecast
+    from trainplan.published import Run
 
 PAUSE = 0.35
 """Seconds without an edit before a forecast begins."""
 
-Deliver = Callable[["Estimate", "Forecast"], None]
+Deliver = Callable[["Estimate", "Forecast", "tuple[Run, ...]"], None]
 
 
 class Forecaster:
@@ -44,7 +45,8 @@ class Forecaster:
 
     def _run(self, estimate: Estimate) -> None:
         from trainplan.forecast import forecast
+        from trainplan.published import published_runs
 
-        found = forecast(estimate)
+        runs, found = published_runs(), forecast(estimate)
         if self._asked is estimate:
-            self._deliver(estimate, found)
+            self._deliver(estimate, found, runs)

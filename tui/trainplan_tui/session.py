@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trainplan.files.save import Saved
     from trainplan.forecast import Forecast
     from trainplan.plan.edit import Edited
+    from trainplan.published import Run
 
 
 class Session:
@@ -34,6 +35,7 @@ class Session:
         self.saved = estimate(opened.plan, today)
         self.journal: Journal | None = None
         self.forecasts: dict[int, Forecast] = {}
+        self.runs: tuple[Run, ...] = ()
         self.shown = self._shown(self.history.now, self.saved)
 
     @property
@@ -49,12 +51,18 @@ class Session:
             step.text,
             step.plan,
             figures,
-            findings(figures),
+            findings(figures, self.runs),
             self.saved,
             max(edits, step.text != self.saved_text),
             forecast=self.forecasts.get(id(figures)),
             saved_forecast=self.forecasts.get(id(self.saved)),
         )
+
+    def take_runs(self, runs: tuple[Run, ...]) -> None:
+        """Published runs to hold the plan against; they are read after the first screen stands."""
+        if self.runs is not runs:
+            self.runs = runs
+            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs))
 
     def forecasted(self, figures: Estimate, found: Forecast) -> bool:
         """Take a forecast; whether it is of the plan that shows. Only those of the saved and the present plan are kept."""

@@ -76,6 +76,7 @@ class Conditions:
     numbers: Numbers
 
 
+@cache
 def family_of(accelerator: str | None) -> str:
     """The family of fitted numbers of a part."""
     name = accelerator or ""

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from trainplan.budgets.defaults import DEFAULTS, UNITS, Default
 from trainplan.budgets.framework_defaults import framework_default
-from trainplan.catalogue import Entry, Fact, entry
+from trainplan.catalogue import Fact, entry
 from trainplan.figure import Figure, blocked, given
 from trainplan.plan.plan import Plan
 
@@ -121,10 +121,8 @@ class Situation:
         """A fact of the accelerator's catalogue entry, blocked where there is none."""
         if self.part is None:
             return blocked("missing:cluster.accelerator")
-        fact = self.part.get(key)
-        if fact is None:
-            return blocked(f"missing:catalogue.accelerators.{self.part.name}.{key}")
-        return _catalogued(self.part, key, fact)
+        figure = _catalogued(self.part.kind, self.part.name, key)
+        return blocked(f"missing:catalogue.accelerators.{self.part.name}.{key}") if figure is None else figure
 
     def _own(self, path: str) -> Any:
         table = self._table(path)
@@ -182,7 +180,10 @@ def _split(path: str) -> tuple[tuple[str, ...], str]:
 
 
 @cache
-def _catalogued(named: Entry, key: str, fact: Fact) -> Figure:
-    return given(
-        f"catalogue.{named.kind}.{named.name}.{key}", float(fact.value), fact.unit, fact.source, verified=fact.verified
-    )
+def _catalogued(kind: str, name: str, key: str) -> Figure | None:
+    """A number of a catalogue entry, None where it has none."""
+    found = entry(kind, name)
+    fact = None if found is None else found.get(key)
+    if fact is None:
+        return None
+    return given(f"catalogue.{kind}.{name}.{key}", float(fact.value), fact.unit, fact.source, verified=fact.verified)

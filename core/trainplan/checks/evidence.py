@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.nearest import nearest_runs
+from trainplan.nearest import alike_runs
 from trainplan.published import Run
 
 MARGIN = 1.02
@@ -19,7 +19,7 @@ def above_published(estimate: Estimate, runs: Sequence[Run]) -> list[Finding]:
     use = estimate.speed.utilization
     if not isinstance(use, Figure) or estimate.plan.utilization.evidence.startswith("measured"):
         return []
-    alike = [near for near in nearest_runs(estimate, runs, len(runs)) if near.alike]
+    alike = alike_runs(estimate, runs)
     if not alike:
         return []
     best = max(alike, key=lambda near: near.utilization)
