@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -103,8 +104,8 @@ class PlanApp(KeyedApp):
         self.paint()
 
     def on_mount(self) -> None:
-        """The loop that forecasts come back to."""
-        self._loop_of_app = asyncio.get_running_loop()
+        """The loop that forecasts come back to, and the context in which Textual knows its app."""
+        self._loop_of_app, self._context_of_app = asyncio.get_running_loop(), contextvars.copy_context()
 
     def interrupted(self, number: int) -> None:
         """The process ends by a signal: the journal notes why."""
@@ -114,7 +115,9 @@ class PlanApp(KeyedApp):
     def _forecasted(self, figures: Estimate, found: Forecast, runs: tuple[Run, ...]) -> None:
         """A forecast has come, on its own thread: show it where its plan still shows."""
         with contextlib.suppress(RuntimeError):  # the app has ended
-            self._loop_of_app.call_soon_threadsafe(self._show_forecast, figures, found, runs)
+            self._loop_of_app.call_soon_threadsafe(
+                self._show_forecast, figures, found, runs, context=self._context_of_app
+            )
 
     def _show_forecast(self, figures: Estimate, found: Forecast, runs: tuple[Run, ...]) -> None:
         if self.opened is None:
