@@ -25,14 +25,14 @@ def quantity(key: str, value: Value, estimate: Estimate) -> dict[str, Any]:
     head: dict[str, Any] = {"value": None, "unit": "1", "label": quantity_label(key), "formula": "", "inputs": {}}
     tail: dict[str, Any] = {"source": "", "rests_on": "missing", "verified": False}
     if isinstance(value, Blocked):
-        return {**head, "unit": _unit(value.unit, estimate), **tail, "blocked_by": value.code}
+        return {**head, "unit": unit(value.unit, estimate), **tail, "blocked_by": value.code}
     if isinstance(value, Choice):
         words = {"source": value.source, "rests_on": value.kind, "verified": value.verified}
         return {**head, "value": str(value), "unit": "text", **words}
     return {
         **head,
         "value": number(value),
-        "unit": _unit(value.unit, estimate),
+        "unit": unit(value.unit, estimate),
         "formula": "" if isinstance(value.origin, Given) else cardtext.text(value.origin),
         "inputs": inputs(value, estimate),
         "source": value.origin.source,
@@ -41,8 +41,9 @@ def quantity(key: str, value: Value, estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _unit(unit: str, estimate: Estimate) -> str:
-    return unit.replace("currency", estimate.plan.cluster.currency)
+def unit(told: str, estimate: Estimate) -> str:
+    """A unit with the plan's currency in it."""
+    return told.replace("currency", estimate.plan.cluster.currency)
 
 
 def inputs(value: Figure, estimate: Estimate) -> dict[str, Any]:
@@ -70,8 +71,8 @@ def finding(found: Finding) -> dict[str, Any]:
     }
 
 
-def node(found: Node) -> dict[str, Any]:
-    """One node of an explanation with everything below it."""
+def node(found: Node, estimate: Estimate) -> dict[str, Any]:
+    """One node of an explanation with everything below it; `verified` says it of the whole tree under the node."""
     return {
         "name": found.name,
         "key": found.key,
@@ -80,11 +81,11 @@ def node(found: Node) -> dict[str, Any]:
         else str(found.value)
         if isinstance(found.value, Choice)
         else None,
-        "unit": found.value.unit if isinstance(found.value, Figure | Blocked) else "text",
+        "unit": unit(found.value.unit, estimate) if isinstance(found.value, Figure | Blocked) else "text",
         "formula": found.formula,
         "source": found.source,
         "rests_on": found.rests_on.removesuffix(" ?"),
-        "verified": found.verified,
-        "inputs": [node(child) for child in found.children],
+        "verified": not isinstance(found.value, Blocked) and found.value.verified,
+        "inputs": [node(child, estimate) for child in found.children],
         **({"shown_above": True} if found.seen else {}),
     }

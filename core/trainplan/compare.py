@@ -11,7 +11,7 @@ from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Figure
 from trainplan.labels import quantity_label
 from trainplan.plan.leaves import field_differences
-from trainplan.table import movement, written
+from trainplan.table import movement, style_of, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,13 @@ def _move(key: str, before: Estimate, after: Estimate) -> Move | None:
     old, new = before.quantities.get(key), after.quantities.get(key)
     if old is None or new is None or _same(old, new):
         return None
-    style = _style(new if isinstance(new, Figure) else old, after)
+    figures = [float(value) for value in (old, new) if isinstance(value, Figure)]
+    wanted = _style(key, new if isinstance(new, Figure) else old, after)
+    scale = numbers.common(wanted, *figures) if figures else wanted(0.0)
+
+    def style(_: float) -> numbers.Scale:
+        return scale
+
     old_text, new_text = written(old, style), written(new, style)
     share = float(new) / float(old) - 1 if isinstance(old, Figure) and isinstance(new, Figure) and old else 0.0
     unit = new_text[1] or old_text[1]
@@ -89,12 +95,8 @@ def _plain(value: Value) -> Any:
     return asjson.number(value) if isinstance(value, Figure) else None if isinstance(value, Blocked) else str(value)
 
 
-def _style(value: Value, estimate: Estimate) -> numbers.Style:
+def _style(key: str, value: Value, estimate: Estimate) -> numbers.Style:
     unit = getattr(value, "unit", "1")
     if unit in ("tokens", "1") and isinstance(value, Figure) and abs(value) >= 1e11:
         return numbers.big_tokens if unit == "tokens" else numbers.big_count
-    return (
-        numbers.money(estimate.plan.cluster.currency)
-        if unit == "currency"
-        else numbers.BY_UNIT.get(unit, numbers.count)
-    )
+    return numbers.short(style_of(key, value, estimate))

@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from trainplan.budgets.communication import CommunicationBudget
@@ -28,6 +29,7 @@ from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.figure import Blocked, Choice, Figure, Given
 from trainplan.plan.plan import Plan
+from trainplan.review.quantities import pilot_passed, readiness_signed
 
 Value = Figure | Blocked | Choice
 
@@ -128,6 +130,8 @@ def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
     _keyed(quantities, "storage", space)
     _keyed(quantities, "evaluation", scores)
     quantities["evaluation.share"] = evaluation_share(scores, money.accelerator_hours)
+    quantities["pilot.passed"] = pilot_passed(plan)
+    quantities["readiness.signed"] = readiness_signed(plan, quantities, today)
     return Estimate(
         plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble,
         scores, space, step, communication, quantities,
@@ -160,19 +164,20 @@ def _quantities(
 
 def _keyed(found: dict[str, Value], budget: str, values: Any) -> None:
     """Every quantity of a budget under `budget.field`; parts in a mapping under `budget.field.part`."""
-    for field, key in _keys(type(values), budget):
-        value = getattr(values, field)
+    keys, read = _keys(type(values), budget)
+    for key, value in zip(keys, read(values), strict=True):
         if isinstance(value, _VALUES):
             found[key] = value
         elif isinstance(value, Mapping):
-            parts = cast("Mapping[str, Value]", value)
-            found.update({f"{key}.{part}": item for part, item in parts.items()})
+            for part, item in cast("Mapping[str, Value]", value).items():
+                found[f"{key}.{part}"] = item
 
 
 _VALUES: Final = (Figure, Blocked, Choice)
 
 
 @cache
-def _keys(kind: type, budget: str) -> tuple[tuple[str, str], ...]:
-    """The fields of a kind of budget, and the keys of their quantities."""
-    return tuple((field.name, f"{budget}.{field.name}") for field in fields(kind))
+def _keys(kind: type, budget: str) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]]]:
+    """Keys of the fields of a kind of budget, and what reads all of these fields."""
+    names = [field.name for field in fields(kind)]
+    return tuple(f"{budget}.{name}" for name in names), attrgetter(*names)

@@ -8,7 +8,7 @@ from trainplan import cardtext, numbers
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Card, Choice, Figure, Given
 from trainplan.labels import quantity_label
-from trainplan.table import blocked_by, rests, written
+from trainplan.table import DEVICE, blocked_by, rests, written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,17 +82,29 @@ def readable(value: Figure, estimate: Estimate, *, device: bool = False) -> str:
 
 
 def put_in(card: Card, value: Figure, estimate: Estimate) -> str:
-    """The formula of a figure with its numbers put in."""
-    values = {name: bare(item) for name, item in value.named_inputs()}
-    return cardtext.put_in(card, values)
+    """The formula of a figure with its numbers put in, in one style; the parts of a sum on one scale."""
+    device = estimate.all_keys_of.get(id(value), "").startswith(DEVICE)
+    named = dict(value.named_inputs())
+    if card.name in ("total", "largest") and named:
+        scale = numbers.common(bare_style(value.unit, device), *map(float, named.values()))
+        return cardtext.put_in(card, {name: _on(scale, item) for name, item in named.items()})
+    return cardtext.put_in(card, {name: bare(item, device=device) for name, item in named.items()})
 
 
-def bare(value: Figure) -> str:
-    """A number for inside a formula: whole ones whole up to 15 digits, others with six significant digits."""
-    number = float(value)
-    if number == int(number) and abs(number) < 1e13:
-        return f"{int(number):,}"
-    return f"{number:.6g}".replace("e+", "e")
+def bare(value: Figure, *, device: bool = False) -> str:
+    """A number for inside a formula, in base units below 1e9; larger ones, bytes and FLOP with prefix or unit."""
+    return _on(bare_style(value.unit, device)(float(value)), value)
+
+
+def _on(scale: numbers.Scale, value: Figure) -> str:
+    return f"{scale.text(float(value))} {scale.unit}".strip()
+
+
+def bare_style(unit: str, device: bool) -> numbers.Style:
+    """How numbers of a unit stand inside formulas."""
+    if unit == "bytes":
+        return numbers.memory_bytes if device else numbers.disk_bytes
+    return numbers.BY_UNIT[unit] if unit in ("bytes/s", "FLOP", "FLOP/s") else numbers.bare
 
 
 def said(node: Node) -> str:

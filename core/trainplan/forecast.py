@@ -64,9 +64,9 @@ def forecast(estimate: Estimate, draws: int = 10_000, seed: int = SEED) -> Forec
 
 
 def _stopped(estimate: Estimate) -> Blocked | None:
-    """Why no finish can be told: what blocks the wall time, or a job that gets nowhere between failures."""
+    """Why no finish can be told: a mesh that is not whole, what blocks the wall time, a job that gets nowhere between failures."""
     wall, slow = estimate.money.wall_time, estimate.faults.slowdown
-    for value in (wall, slow):
+    for value in (estimate.mesh.data, wall, slow):
         if isinstance(value, Blocked):
             return value
     return Blocked("R1", "s") if slow > MOST_SLOWDOWN else None

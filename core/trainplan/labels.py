@@ -241,6 +241,8 @@ QUANTITIES: Final[dict[str, str]] = {
     "reliability.slowdown": "slowdown",
     "reliability.goodput": "goodput",
     "reliability.expected_failures": "expected failures",
+    "pilot.passed": "rungs passed, of 7",
+    "readiness.signed": "items signed, of 10",
     **OPERATION_QUANTITIES,
 }
 

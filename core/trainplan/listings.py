@@ -81,11 +81,18 @@ def changes(estimate: Estimate) -> Listing:
     """Single changes of one field with which the plan fits, the least costly in step time first."""
     found = single_changes(estimate.plan) if isinstance(estimate.memory.total, Figure) else []
     rows = tuple(
-        (one.text, f"{one.total / GIB:,.1f}", "none" if one.cost == 0 else f"{100 * one.cost:+.0f} %", one.reason)
+        (
+            one.text,
+            f"{one.total / GIB:,.1f}",
+            "same" if abs(one.cost) < 0.005 else f"{100 * one.cost:+.0f} %",
+            one.reason,
+        )
         for one in found
     )
-    heads = ("change", "GiB", "step time", "because of")
-    return Listing("single changes that fit, by cost in step time", heads, rows, tuple(one.path for one in found))
+    heads = ("change", "GiB", "accel. time", "because of")
+    return Listing(
+        "single changes that fit and save, by accelerator time of a step", heads, rows, tuple(one.path for one in found)
+    )
 
 
 def commands(estimate: Estimate) -> Listing:

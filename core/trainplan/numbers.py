@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from trainplan.unit import significant
+from trainplan.unit import duration, significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,22 @@ class Scale:
 
 
 Style = Callable[[float], Scale]
+
+COLUMN: Final = 12
+"""Characters that a column of numbers holds; longer ones take a prefix."""
+
+
+def common(style: Style, *values: float) -> Scale:
+    """One scale for several values, that of the largest; digits after the point where a smaller one needs them."""
+    largest = max(values, key=abs)
+    scale = style(largest)
+    if scale.decimals == 0 and any(_finer(style(value), scale) for value in values):
+        return replace(scale, decimals=_digits(largest, scale.factor, 4, "").decimals)
+    return scale
+
+
+def _finer(one: Scale, other: Scale) -> bool:
+    return one.decimals > 0 and one.factor == other.factor
 
 
 def _digits(value: float, factor: float, digits: int, unit: str) -> Scale:
@@ -89,6 +105,33 @@ class _Suffixed(Scale):
     def text(self, value: float) -> str:
         return f"{value / self.factor:,.{self.decimals}f}{self.prefix}"
 
+    def moved(self, before: float, after: float) -> str:
+        told = Scale(self.factor, self.decimals, "").moved(before, after)
+        return f"{told}{self.prefix}" if told else ""
+
+
+def short(style: Style) -> Style:
+    """A style for columns: whole numbers that are longer than one take a prefix behind four digits, 1.904G."""
+
+    def styled(value: float) -> Scale:
+        scale = style(value)
+        factor, prefix = _prefix(value)
+        if scale.factor != 1 or factor == 1 or len(scale.text(value)) <= COLUMN:
+            return scale
+        return _Suffixed(factor, _digits(value, factor, 4, "").decimals, scale.unit, prefix)
+
+    return styled
+
+
+def bare(value: float) -> Scale:
+    """A number inside a formula: commas below 1e9 and five digits where it is not whole, a prefix from there."""
+    if abs(value) >= 1e9:
+        factor, prefix = _prefix(value)
+        return _Suffixed(factor, len(f"{abs(value) / factor:.4g}".partition(".")[2]), "", prefix)
+    if value == int(value):
+        return Scale(1, 0, "")
+    return Scale(1, len(significant(abs(value), 5).rstrip("0").partition(".")[2]), "")
+
 
 def tokens(value: float) -> Scale:
     """A whole number of tokens."""
@@ -135,6 +178,26 @@ def time(value: float) -> Scale:
         if abs(value) >= least:
             return _digits(value, factor, 4, unit)
     return _digits(value, 1e-3, 4, "ms") if value else Scale(1, 0, "s")
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock(Scale):
+    """Minutes and seconds as people say them: 11min 23s."""
+
+    def text(self, value: float) -> str:
+        return duration(value)[0]
+
+    def moved(self, before: float, after: float) -> str:
+        if before == after:
+            return ""
+        return f"{'+' if after > before else '-'}{' '.join(duration(abs(after - before))).strip()}"
+
+
+def clock(value: float) -> Scale:
+    """As `time`, but minutes with seconds below an hour, and hours from there: 11min 23s, 1.25 h."""
+    if 120 <= abs(value) < 3600:
+        return _Clock(1, 0, "")
+    return _digits(value, 3600.0, 4, "h") if 3600 <= abs(value) < 7200 else time(value)
 
 
 def hours(value: float) -> Scale:

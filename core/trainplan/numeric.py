@@ -22,7 +22,8 @@ def _column(*items: Any) -> bool:
 
 def where(condition: Any, then: Any, other: Any) -> Any:
     """`then` where the condition holds, else `other`."""
-    if _column(condition, then, other):
+    plain = isinstance(condition, bool) and isinstance(then, float) and isinstance(other, float)
+    if not plain and _column(condition, then, other):
         import numpy as np
 
         return np.where(condition, then, other)
@@ -67,7 +68,7 @@ def floor(a: Any) -> Any:
 
 def sqrt(a: Any) -> Any:
     """The square root; exact to the last bit in both."""
-    if _column(a):
+    if not isinstance(a, float) and _column(a):
         import numpy as np
 
         return np.sqrt(a)
@@ -81,7 +82,7 @@ def exp(a: Any) -> Any:
 
 def power(base: Any, exponent: Any) -> Any:
     """The base raised to the exponent, infinite past the largest number. Columns go element by element, to the last bit."""
-    if not _column(base, exponent):
+    if (isinstance(base, float) and isinstance(exponent, float)) or not _column(base, exponent):
         return _power(float(base), float(exponent))
     import numpy as np
 
@@ -105,7 +106,7 @@ def log2(a: Any) -> Any:
 
 
 def _by_unique(function: Any, a: Any) -> Any:
-    if not _column(a):
+    if isinstance(a, float) or not _column(a):
         return function(a)
     import numpy as np
 

@@ -10,17 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.budgets.compute import throughput
 from trainplan.budgets.layout import layout_of
 from trainplan.budgets.legality import broken_rules
 from trainplan.budgets.memory import MemoryBudget, memory_budget
 from trainplan.budgets.model import model_budget
+from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.situation import Situation
+from trainplan.budgets.steptime import step_budget
 from trainplan.budgets.tokens import mesh_budget, token_budget
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
 
 MOST_STEPS: Final = 24
 """Doublings tried before an answer is called unlimited."""
+
+UNSEEN: Final = ("training.optimizer_offload", "training.moment_dtype")
+"""Fields that the step model does not see: what they cost is a judgement."""
+
+LEAST_SAVING: Final = 0.99
+"""Share of the present total above which a change saves nothing worth naming."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +60,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field set to another value, what the worst rank holds then (bytes), and what it costs in step time (a share)."""
+    """One field set to another value, and what the worst rank holds then (bytes).
+
+    `cost` is the share by which accelerator time of a step grows, by the step model where it sees the field; `guess` is the
+    share by which changes are tried in order.
+    """
 
     path: str
     value: Any
     total: float
     cost: float
+    guess: float
     reason: str
 
     @property
@@ -233,12 +247,34 @@ def single_changes(plan: Plan, share: float = 1.0, most: int | None = None) -> l
 
     With `most`, the search ends when so many were found, at the end of a group of equal cost.
     """
+    here, before = tried(plan), work_of_a_step(plan)
     found: list[Change] = []
-    known = tried(plan).broken
-    for path, value, cost, reason in sorted(neighbours(plan), key=lambda one: one[2]):
-        if most is not None and len(found) >= most and cost > found[-1].cost:
+    for path, value, guess, reason in sorted(neighbours(plan), key=lambda one: one[2]):
+        if most is not None and len(found) >= most and guess > found[-1].guess:
             break
         trial = tried(plan, {path: value})
-        if trial.fits(share, known):
-            found.append(Change(path, value, trial.total or 0.0, cost, reason))
+        if trial.fits(share, here.broken) and _saves(here, trial):
+            found.append(Change(path, value, trial.total or 0.0, _cost(path, trial, before, guess), guess, reason))
     return sorted(found, key=lambda change: (change.cost, change.total))
+
+
+def _saves(here: Trial, trial: Trial) -> bool:
+    return here.total is None or trial.total is None or trial.total < LEAST_SAVING * here.total
+
+
+def _cost(path: str, trial: Trial, before: float | None, guess: float) -> float:
+    """Share by which the predicted step of all accelerators grows; the guess where the step model does not see the field."""
+    after = None if path in UNSEEN else work_of_a_step(trial.plan)
+    return guess if after is None or before is None else after / before - 1.0
+
+
+def work_of_a_step(plan: Plan) -> float | None:
+    """Accelerator-seconds of one step by the step model; None where it can predict none."""
+    s = Situation(plan)
+    model, mesh = model_budget(s), mesh_budget(s)
+    tokens = token_budget(s, model.active_parameters, mesh.data)
+    speed, bubble = throughput(s, model, tokens, mesh), pipeline_bubble(s, tokens.microbatches)
+    step, _ = step_budget(s, model, mesh, tokens, speed, bubble)
+    if not isinstance(step.predicted_step_time, Figure) or not isinstance(mesh.world_size, Figure):
+        return None
+    return float(step.predicted_step_time) * float(mesh.world_size)

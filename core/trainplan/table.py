@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from trainplan import numbers
 from trainplan.catalogue import names
@@ -78,23 +79,34 @@ def cells(row: FieldRow | FigureRow, now: Estimate, saved: Estimate | None = Non
         return _field_cells(row, now, saved)
     value = now.quantities[row.key]
     before = saved.quantities.get(row.key) if saved is not None else None
-    text, unit = written(value, _style(row, value, now))
+    style = row.style or style_of(row.key, value, now)
+    text, unit = written(value, style)
     return Cells(
         row.key,
         row.label or quantity_label(row.key),
         text,
         unit,
-        movement(before, value, _style(row, value, now)),
+        movement(before, value, style),
         row.note or rests(value),
         False,
     )
 
 
-def _style(row: FigureRow, value: Value, now: Estimate) -> Style:
-    if row.style is not None:
-        return row.style
+DEVICE: Final = ("memory.", "storage.staging_memory")
+"""Keys whose bytes are those of a device or a host: GiB. Bytes of all others are on disks and links."""
+
+
+def style_of(key: str, value: Value, now: Estimate) -> Style:
+    """How a quantity is written where its row asks for nothing else."""
     unit = value.unit if isinstance(value, Figure | Blocked) else "1"
+    if unit == "bytes" and key.startswith(DEVICE):
+        return numbers.device_bytes
     return numbers.money(now.plan.cluster.currency) if unit == "currency" else numbers.BY_UNIT.get(unit, numbers.count)
+
+
+def short_row(key: str, now: Estimate) -> FigureRow:
+    """A quantity as a row of a narrow table: numbers that are longer than a column take a prefix."""
+    return FigureRow(key, numbers.short(style_of(key, now.quantities[key], now)))
 
 
 def written(value: Value, style: Style) -> tuple[str, str]:
@@ -162,7 +174,9 @@ def _field_unit(row: FieldRow, now: Estimate) -> str:
         return f"x {int(per)} {_short(part)}" if isinstance(per, Figure) and part else ""
     if row.path == "cluster.price_per_accelerator_hour":
         return f"{now.plan.cluster.currency}/acc h"
-    return ""
+    value = now.situation.value(row.path)
+    typed = isinstance(value, Quantity) and value.text
+    return "GiB" if row.style is numbers.device_bytes and value is not None and not typed else ""
 
 
 def _short(part: str | None) -> str:
@@ -204,7 +218,8 @@ def _field_moved(row: FieldRow, now: Estimate, saved: Estimate | None) -> str:
         return "changed"
     unit = now.situation[row.path].unit
     tokens = unit == "tokens" and row.path != "data.sequence_length"
-    style = _short_tokens if tokens else row.style if unit == "1" else numbers.BY_UNIT.get(unit, row.style)
+    own = unit == "1" or row.style is numbers.device_bytes
+    style = _short_tokens if tokens else row.style if own else numbers.BY_UNIT.get(unit, row.style)
     return style(float(after)).moved(float(before), float(after))
 
 

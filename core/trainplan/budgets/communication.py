@@ -193,7 +193,7 @@ def _sum(operations: tuple[Operation, ...], dimension: str, field: str) -> Figur
     found = [one for one in operations if one.dimension == dimension]
     unit = "bytes" if field == "bytes" else "s"
     if not found:
-        return given(f"no {dimension} parallelism", 0.0, unit, "the model or layout has none", kind="measured")
+        return given(f"no {dimension} parallelism", 0.0, unit, "the model or layout has none", kind="file")
     if len(found) == 1:
         return getattr(found[0], field)  # type: ignore[no-any-return]
     return total(**{one.name: getattr(one, field) for one in found})

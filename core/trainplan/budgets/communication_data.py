@@ -97,7 +97,7 @@ def _sharded(name: str, mean: Figure, most: Figure, each: Figure, group: Group, 
 def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> tuple[Figure, Figure]:
     """Parameters but for experts on the mean rank, and on an end rank."""
     shape = model.shape
-    none = given("no layer with experts", 0.0, "1", "the model has none", kind="measured")
+    none = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
     sparse = none if shape.expert_layers is None else shape.expert_layers
     ends = total(embedding=parts.embedding, head=parts.head)
     given_parts = (shape.dense_layers, parts.dense, sparse, parts.sparse, ends, pipeline)
@@ -141,7 +141,7 @@ def _together(
 def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figure, Figure, Figure]:
     """Parameters that an end rank updates, experts apart, and the ranks over which either is shared."""
     pipeline, shape = s["parallelism.pipeline"], model.shape
-    none = given("no layer with experts", 0.0, "1", "the model has none", kind="measured")
+    none = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
     alone = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
     sharded = s.word("parallelism.sharding") != "none"
     experts = none if shape.expert_layers is None else d.mean_experts(shape.expert_layers, parts.experts, pipeline)

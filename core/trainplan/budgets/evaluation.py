@@ -24,11 +24,11 @@ BATCH = given(
 REACHED = given(
     "share of the memory bound that decoding reaches", 0.5, "1", "product judgement", kind="default", verified=False
 )
-NO_TOKENS = given("no evaluation tasks", 0.0, "tokens", "plan file: none", kind="measured")
-NO_HOURS = given("no evaluation beside training", 0.0, "h", "definition", kind="measured")
-NO_TIME = given("no evaluation that stops training", 0.0, "s", "definition", kind="measured")
-NO_RUNS = given("no evaluations", 0.0, "1", "plan file: no tasks", kind="measured")
-SCORED = given("nothing is generated", 0.0, "s", "definition", kind="measured")
+NO_TOKENS = given("no evaluation tasks", 0.0, "tokens", "plan file: none", kind="file")
+NO_HOURS = given("no evaluation beside training", 0.0, "h", "definition", kind="file")
+NO_TIME = given("no evaluation that stops training", 0.0, "s", "definition", kind="file")
+NO_RUNS = given("no evaluations", 0.0, "1", "plan file: no tasks", kind="file")
+SCORED = given("nothing is generated", 0.0, "s", "definition", kind="file")
 SEQUENCE_PARTS = ("items", "choices", "repeats", "continuation_tokens", "generated_tokens")
 
 
@@ -171,7 +171,7 @@ def _writing(s: Situation, place: _Place, tokens: Figure, context: Figure) -> Fi
 def _cache(s: Situation, model: ModelBudget, context: Figure) -> Figure:
     """Keys and values of a sequence; latent attention keeps one compressed vector and the rotating part of the keys."""
     shape = model.shape
-    one = given("compressed vectors of a token", 1.0, "1", "definition", kind="measured")
+    one = given("compressed vectors of a token", 1.0, "1", "definition", kind="file")
     return choose(
         "latent" if shape.latent else "heads",
         heads=lambda: f.cache_bytes(shape.layers, shape.key_value_heads, shape.query_size, shape.value_size, context),

@@ -16,8 +16,8 @@ from trainplan.budgets.weights import Phase
 from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, given, total
 from trainplan.formulas import mixture as f
 
-ONE_PASS = given("one pass", 1.0, "1", "definition", kind="measured")
-NOTHING = given("nothing before", 0.0, "1", "definition", kind="measured")
+ONE_PASS = given("one pass", 1.0, "1", "definition", kind="file")
+NOTHING = given("nothing before", 0.0, "1", "definition", kind="file")
 
 
 @record

@@ -252,7 +252,7 @@ def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
     worst = next(one for one in table if one.total == peak)
     usable = s["cluster.memory_per_accelerator"]
     low, high = band(s)
-    rank = given("worst rank", float(worst.rank), "1", "the largest total, the lowest rank on a tie", kind="measured")
+    rank = given("worst rank", float(worst.rank), "1", "the largest total, the lowest rank on a tie", kind="file")
     return MemoryBudget(
         **worst.worst.parts,
         fragmentation_runtime=f.outside_tensors(worst.total, worst.allocated),

@@ -42,7 +42,7 @@ class States:
 
 def held(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Held:
     """What one tensor rank holds of each part, and how many ranks share its sharded states."""
-    nothing = given("nothing", 0.0, "1", "the model has no such layer", kind="measured")
+    nothing = given("nothing", 0.0, "1", "the model has no such layer", kind="file")
     hsdp = s.word("parallelism.sharding") == "hsdp"
     ranks = s["parallelism.shard_size"] if hsdp else f.shard_ranks(mesh.data, s["parallelism.context"])
     table = _table(model)
@@ -70,13 +70,13 @@ def _own_head(s: Situation, model: ModelBudget, table: Figure) -> Figure:
     if not model.shape.tied:
         return table
     if s.plan.parallelism.schedule in ("zb-v", "dualpipe"):
-        return given("a tied head on the embedding's rank", 0.0, "1", "model.tie_word_embeddings", kind="measured")
+        return given("a tied head on the embedding's rank", 0.0, "1", "model.tie_word_embeddings", kind="file")
     return f.tied_copy(table, s["parallelism.pipeline"])
 
 
 def _layer(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
     """One layer on one tensor rank, routed experts apart."""
-    nothing = given("no such part", 0.0, "1", "the model has none", kind="measured")
+    nothing = given("no such part", 0.0, "1", "the model has none", kind="file")
     named = dict(zip(("attention", "mlp", "shared", "norms"), parts, strict=False))
     split = {name: figure for name, one in named.items() if one and (figure := one.held(split=True)) is not None}
     whole = {name: figure for name, one in named.items() if one and (figure := one.held(split=False)) is not None}
@@ -86,7 +86,7 @@ def _layer(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
 
 
 def _experts(s: Situation, expert: Layer) -> Figure:
-    nothing = given("no such part", 0.0, "1", "the model has none", kind="measured")
+    nothing = given("no such part", 0.0, "1", "the model has none", kind="file")
     split, whole = expert.held(split=True), expert.held(split=False)
     experts, ranks = s["model.moe.num_experts"], s["parallelism.expert"]
     return f.held_experts(
@@ -103,7 +103,7 @@ def _small(s: Situation, model: ModelBudget, names: tuple[str, ...]) -> Figure:
     one = one_norm(s)
     if one is not None and s.flag("model.embedding_norm"):
         parts["norm"] = one
-    return total(**parts) if parts else given("parts held whole", 0.0, "1", "the model has none", kind="measured")
+    return total(**parts) if parts else given("parts held whole", 0.0, "1", "the model has none", kind="file")
 
 
 def _last(s: Situation) -> Figure:
@@ -116,7 +116,7 @@ def _last(s: Situation) -> Figure:
         parts["prediction"] = f.repeated(
             s["model.mtp.num_nextn_predict_layers"], mtp_projection_parameters(s["model.hidden_size"])
         )
-    return total(**parts) if parts else given("parts held whole", 0.0, "1", "the model has none", kind="measured")
+    return total(**parts) if parts else given("parts held whole", 0.0, "1", "the model has none", kind="file")
 
 
 def states(stage: Stage, parts: Held, recipe: Recipe) -> States:

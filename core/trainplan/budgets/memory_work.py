@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.layer import Layer
@@ -51,9 +52,10 @@ class Work:
     buffers_step: Figure
 
 
+@cache
 def nothing(unit: str = "bytes") -> Figure:
     """Zero, where a part does not exist."""
-    return given("nothing", 0.0, unit, "no such part at this instant", kind="measured")
+    return given("nothing", 0.0, unit, "no such part at this instant", kind="file")
 
 
 def logit_each(s: Situation) -> Figure:

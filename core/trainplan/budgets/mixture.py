@@ -19,7 +19,7 @@ from trainplan.formulas import scaling
 REPETITION = given("repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", parametric fit, R_D*", kind="published")
 """How fast repeats lose their worth: past 16 passes little is left."""
 
-NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition", kind="measured")
+NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition", kind="file")
 
 
 @record

@@ -22,7 +22,7 @@ BEST_FIT_PADDING = given(
     kind="published",
     verified=False,
 )
-NO_PADDING = given("padding of concatenation", 0.0, "1", "definition: only the last sequence is open", kind="measured")
+NO_PADDING = given("padding of concatenation", 0.0, "1", "definition: only the last sequence is open", kind="file")
 BEST_FIT_FROM = 2048
 """Sequence length (tokens) from which the published padding of best-fit packing holds."""
 

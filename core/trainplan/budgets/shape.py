@@ -6,11 +6,13 @@ blocks what needs it: that is a finding, not an error.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from trainplan.budgets.layer import head_size, heads, key_value_heads
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
+from trainplan.catalogue import entry
 from trainplan.figure import Blocked, Figure, Quantity, given, require
 from trainplan.formulas import attention as at
 from trainplan.formulas import model as mo
@@ -49,7 +51,14 @@ def has_table(s: Situation, name: str) -> bool:
     """Whether the plan or its preset has a table of [model]: moe, mla or mtp."""
     if getattr(s.plan.model, name) is not None:
         return True
-    return s.preset is not None and any(key.startswith(f"{name}.") for key in s.preset.facts)
+    return s.preset is not None and name in _tables(s.preset.name)
+
+
+@cache
+def _tables(preset: str) -> frozenset[str]:
+    """The tables of [model] that a preset has."""
+    found = entry("models", preset)
+    return frozenset() if found is None else frozenset(key.partition(".")[0] for key in found.facts if "." in key)
 
 
 def model_shape(s: Situation) -> Shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from trainplan.budgets.defaults import DEFAULTS, UNITS, Default
 from trainplan.budgets.framework_defaults import framework_default
@@ -32,9 +32,9 @@ class Situation:
         self.plan = plan
         self.preset = entry("models", plan.model.preset) if plan.model.preset else None
         self.part = entry("accelerators", plan.cluster.accelerator) if plan.cluster.accelerator else None
-        self._seen: dict[str, Any] = dict(columns or {})
+        self._seen: dict[str, Figure] = dict(columns or {})
         self._values: dict[str, Any] = {}
-        self._written: dict[str, bool] = {}
+        self._own: dict[str, tuple[Any, bool]] = {}
         self._origins: dict[str, tuple[str, bool]] = {}
 
     def __getitem__(self, path: str) -> Figure:
@@ -42,13 +42,13 @@ class Situation:
         figure = self._seen.get(path)
         if figure is None:
             figure = self._seen[path] = self._number(path)
-        return cast("Figure", figure)
+        return figure
 
     def replaced(self, columns: Mapping[str, Any]) -> Situation:
         """The same situation with other figures (or columns) at some paths: a stage, or a chunk of layouts."""
         other = Situation(self.plan)
         other._seen = {**self._seen, **columns}
-        other._values, other._written, other._origins = self._values, self._written, self._origins
+        other._values, other._own, other._origins = self._values, self._own, self._origins
         return other
 
     def entry(self, path: str, value: float | None, unit: str) -> Figure:
@@ -59,7 +59,7 @@ class Situation:
             if value is not None:
                 figure = given(path, float(value), unit, "plan file", kind="file", is_field=True)
             self._seen[path] = figure
-        return cast("Figure", figure)
+        return figure
 
     def word(self, path: str) -> str | None:
         """The word or flag's text at a path, after preset and default; None where nothing gives it."""
@@ -79,7 +79,7 @@ class Situation:
             return value
 
     def _value(self, path: str) -> Any:
-        own = self._own(path)
+        own, _ = self._told(path)
         if own is not None:
             return own
         fact = self._fact(path)
@@ -90,13 +90,7 @@ class Situation:
 
     def written(self, path: str) -> bool:
         """Whether the plan file itself says the field."""
-        try:
-            return self._written[path]
-        except KeyError:
-            table, field = self._table(path), _split(path)[1]
-            said = table is not None and field in table.model_fields_set and getattr(table, field) is not None
-            self._written[path] = said
-            return said
+        return self._told(path)[1]
 
     def origin(self, path: str) -> tuple[str, bool]:
         """Where a field's value is from, one of `figure.KINDS`, and whether that was verified."""
@@ -124,18 +118,17 @@ class Situation:
         figure = _catalogued(self.part.kind, self.part.name, key)
         return blocked(f"missing:catalogue.accelerators.{self.part.name}.{key}") if figure is None else figure
 
-    def _own(self, path: str) -> Any:
-        table = self._table(path)
-        return None if table is None else getattr(table, _split(path)[1], None)
-
-    def _table(self, path: str) -> Any:
-        """The plan's table that a field is in; None where the plan has none."""
-        table: Any = self.plan
-        for name in _split(path)[0]:
-            table = getattr(table, name, None)
-            if table is None:
-                return None
-        return table
+    def _told(self, path: str) -> tuple[Any, bool]:
+        """The plan's own value at a path, None where it has none, and whether the plan file says it."""
+        found = self._own.get(path)
+        if found is None:
+            tables, field = _split(path)
+            table: Any = self.plan
+            for name in tables:
+                table = getattr(table, name, None)
+            value = getattr(table, field, None)
+            found = self._own[path] = value, value is not None and field in table.model_fields_set
+        return found
 
     def _fact(self, path: str) -> Fact | None:
         table, _, field = path.partition(".")
@@ -150,8 +143,8 @@ class Situation:
 
     def _number(self, path: str) -> Figure:
         unit = UNITS.get(path, "1")
-        own = self._own(path)
-        if own is not None and self.written(path):
+        own, written = self._told(path)
+        if written:
             return given(path, float(own), unit, "plan file", kind=self._kind(path), is_field=True)
         fact = self._fact(path)
         if fact is not None:

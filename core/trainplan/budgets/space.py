@@ -34,9 +34,9 @@ OUTPUT = _judged("bytes of an item's output", 2000.0, "bytes", "section 5.2 of t
 OPENS = given("files opened by a rank", 2339.0, "1", "ml-engineering storage chapter: import torch", kind="published")
 RANK_FILES = _judged("files of a rank in a checkpoint", 2.0, "1", "Megatron-LM asynchronous writer")
 STAGING = _judged("host copies of a staged checkpoint", 4.0, "1", "marin pull request 8469")
-NONE = given("no checkpoints kept for good", 0.0, "1", "plan file: no rule", kind="measured")
-NO_UPLOAD = given("no upload", 0.0, "1", "plan file: no upload bandwidth", kind="measured")
-EMPTY = given("nothing", 0.0, "bytes", "definition", kind="measured")
+NONE = given("no checkpoints kept for good", 0.0, "1", "plan file: no rule", kind="file")
+NO_UPLOAD = given("no upload", 0.0, "1", "plan file: no upload bandwidth", kind="file")
+EMPTY = given("nothing", 0.0, "bytes", "definition", kind="file")
 SMALL_VOCABULARY = 65_500
 """Megatron's bound below which a token takes two bytes."""
 

@@ -102,9 +102,9 @@ def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatch
 
 def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[str, Figure]:
     """Seconds of one microbatch over all layers, prediction depths with them, by part."""
-    shape, none = model.shape, given("no such layer", 0.0, "s", "the model has none", kind="measured")
+    shape, none = model.shape, given("no such layer", 0.0, "s", "the model has none", kind="file")
     empty = LayerTime(none, none, none, none)
-    nothing = given("no layer with experts", 0.0, "1", "the model has none", kind="measured")
+    nothing = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
     sparse_layers = nothing if shape.expert_layers is None else shape.expert_layers
     dense = layer_time(s, model, k, here, sparse=False) if model.dense is not None else empty
     sparse = layer_time(s, model, k, here, sparse=True) if shape.expert_layers is not None else empty
@@ -122,7 +122,7 @@ def _heads(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure
     head = head_time(s, model, k, here)
     if not has_table(s, "mtp"):
         return head
-    one = given("the model's own head", 1.0, "1", "definition", kind="measured")
+    one = given("the model's own head", 1.0, "1", "definition", kind="file")
     return f.repeated_time(head, total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]))
 
 
@@ -157,7 +157,7 @@ def _waterfall(
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
     parts = {one.name: one.exposed for one in operations if one.dimension == dimension}
     if not parts:
-        return given(f"no {dimension} parallelism", 0.0, "s", "the model has none", kind="measured")
+        return given(f"no {dimension} parallelism", 0.0, "s", "the model has none", kind="file")
     return total(**parts)
 
 

@@ -94,13 +94,13 @@ def _stretches(s: Situation) -> tuple[Stretch, ...]:
         return _stage_stretches(s)
     if schedule:
         return _schedule_stretches(s)
-    begin = given("start of the run", 0.0, "tokens", "definition", kind="measured")
+    begin = given("start of the run", 0.0, "tokens", "definition", kind="file")
     return (_stretch(s, "", begin, s["data.train_tokens"], None, None),)
 
 
 def _stage_stretches(s: Situation) -> tuple[Stretch, ...]:
     found: list[Stretch] = []
-    begin = given("start of the run", 0.0, "tokens", "definition", kind="measured")
+    begin = given("start of the run", 0.0, "tokens", "definition", kind="file")
     stages = s.plan.data.stages
     for index, stage in enumerate(stages):
         path = f"data.stages.{stage.name if stage.name else index}"

@@ -1,4 +1,4 @@
-"""The catalogue: models, accelerators, samplers, optimizers, tasks, published runs, fitted numbers, each value with its source.
+"""The catalogue: models, accelerators, samplers, optimizers, tasks, published runs, fitted numbers, pilot rungs, each value with its source.
 
 Data, never code, one TOML file per entry. Only the entries that somebody names are parsed, because tomllib takes 0.2 ms a kilobyte.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-KINDS: Final = ("models", "accelerators", "samplers", "optimizers", "tasks", "evidence", "steptime")
+KINDS: Final = ("models", "accelerators", "samplers", "optimizers", "tasks", "evidence", "steptime", "rungs")
 _FOLDER: Final = Path(__file__).parent
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from trainplan.checks.communication import COMMUNICATION_CHECKS
 from trainplan.checks.compute import COMPUTE_CHECKS
 from trainplan.checks.evaluation import EVALUATION_CHECKS
-from trainplan.checks.evidence import above_published
+from trainplan.checks.evidence import above_published, against_step_model
 from trainplan.checks.layout import LAYOUT_CHECKS
 from trainplan.checks.memory import MEMORY_CHECKS
 from trainplan.checks.missing import MISSING_CHECKS
@@ -40,4 +40,5 @@ def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...
     """Every finding, errors first, then by weight, then in the order of the panes; C12 looks at the published runs handed in."""
     found = [finding for check in CHECKS for finding in check(estimate)]
     found.extend(above_published(estimate, runs))
+    found.extend(against_step_model(estimate))
     return tuple(sorted(found, key=lambda finding: (ORDER[finding.severity], -finding.weight)))

@@ -1,4 +1,4 @@
-"""Finding C12: a utilization above what the nearest published runs reached. It looks only at runs that are handed in."""
+"""Findings C12 and C16: a utilization above published runs, or outside what the step model predicts for this layout."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.nearest import alike_runs
 from trainplan.published import Run
+from trainplan.unit import duration
 
 MARGIN = 1.02
 """How far above the best a utilization may be before it is said: published figures carry two digits."""
@@ -32,6 +33,39 @@ def above_published(estimate: Estimate, runs: Sequence[Run]) -> list[Finding]:
     days = _days(estimate, use / best.utilization)
     fix = f"{best.utilization:.3f}{days}"
     return [Finding("C12", "warning", "compute", message, fix, ("utilization.value",), 35)]
+
+
+def against_step_model(estimate: Estimate) -> list[Finding]:
+    """C16: the planned step is faster than the step model's range (warning) or slower (info).
+
+    A utilization that another layout reached shows here when the layout is changed. Whole published runs are often slower than the
+    model, which has no data stalls and no mixed lengths; a measurement of this very layout is not judged.
+    """
+    step, planned = estimate.step, estimate.speed.step_time
+    use, low, high = estimate.speed.utilization, step.predicted_utilization_low, step.predicted_utilization_high
+    figures = (use, low, high, step.predicted_step_time, planned)
+    if (
+        not all(isinstance(figure, Figure) for figure in figures)
+        or estimate.plan.utilization.evidence == "measured-here"
+    ):
+        return []
+    if low <= use <= high:
+        return []
+    times = f"{_spelled(planned)} a step planned, {_spelled(step.predicted_step_time)} predicted for this layout"
+    band = f"utilization {use:.3f} against {low:.3f} to {high:.3f}"
+    if use > high:
+        fix = f"evidence of this layout, or {step.predicted_utilization:.3f}"
+        return [
+            Finding(
+                "C16", "warning", "compute", f"{times}; {band}", fix, ("utilization.value", "parallelism.tensor"), 33
+            )
+        ]
+    fix = f"ask what the model leaves out; {step.predicted_utilization:.3f} is its own figure"
+    return [Finding("C16", "info", "compute", f"{times}; {band}", fix, ("utilization.value",))]
+
+
+def _spelled(seconds: Figure) -> str:
+    return " ".join(duration(float(seconds))).strip()
 
 
 def _days(estimate: Estimate, longer: float) -> str:

@@ -40,12 +40,12 @@ def _print(found: Difference, before: str, after: str) -> None:
     if not found.fields and not found.moves:
         say(f"nothing differs between {before} and {after}")
         return
-    say(f"fields{'':<34}{Path(before).name[:18]:>18}  {Path(after).name[:18]:>18}")
+    say(f"fields{'':<34} {Path(before).name[:18]:>18}  {Path(after).name[:18]:>18}")
     for path, old, new in found.fields:
-        say(f"  {path:<38}{old:>18}  {new:>18}")
+        say(f"  {path:<38} {old:>18}  {new:>18}")
     say(f"numbers that moved: {len(found.moves)} of {found.counted}")
     for move in found.moves:
-        say(f"  {move.label:<26}{move.before:>16}{move.after:>16}{move.moved:>12}  {move.share}")
+        say(f"  {move.label:<28} {move.before:>14} {move.after:>14} {move.moved:>12}  {move.share}")
     for sentence in found.new_findings:
         say(f"new   {sentence}")
     for sentence in found.gone_findings:

@@ -23,6 +23,7 @@ def strip_parts(shown: Shown) -> StripParts:
         edits=f"{shown.edits} edit{'' if shown.edits == 1 else 's'}" if shown.edits else "",
         room=room,
         over=over,
+        untold=_untold(shown.estimate.memory.headroom),
         share=share,
         middle=middle is not None,
         date=finish(shown.estimate) if middle is None else _date(shown, float(middle)),
@@ -58,6 +59,12 @@ def _room(estimate: Estimate) -> tuple[Told, bool, str]:
         return NOTHING, False, ""
     amount = f"{abs(float(headroom)) / 2**30:.1f}"
     return Told(f"{amount}GiB", f"{amount} GiB"), headroom < 0, f"{float(total) / float(usable) * 100:.1f} %"
+
+
+def _untold(room: Figure | Blocked) -> str:
+    """The finding that says why memory cannot be told; nothing where a field is missing, which its own row says."""
+    found = isinstance(room, Blocked) and room.code != "none" and ":" not in room.code
+    return f"memory: see {room.code}" if found else ""
 
 
 def finish(estimate: Estimate) -> Told:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.catalogue import entry
-from trainplan.figure import Figure
+from trainplan.estimation import Estimate, estimate
+from trainplan.figure import Blocked, Figure
+from trainplan.numbers import disk_bytes
 from trainplan.plan.edit import UnknownPath
 from trainplan.plan.read import Unusable
 from trainplan_tui.panes.rows import Box
@@ -21,7 +23,10 @@ MOST_TRIED = 16
 """Lists up to this length say what each choice would do; longer ones say what each is."""
 
 
-COLUMNS = ((37, "memory"), (48, "room"), (58, "wall time"), (72, "cost"), (79, "ends"))
+COLUMNS = ((33, "memory"), (46, "room"), (57, "wall time"), (67, "cost"), (79, "ends"))
+LAYOUT_COLUMNS = ((33, "memory"), (46, "room"), (60, "predicted step"), (70, "sent"))
+LAYOUT = ("parallelism.", "training.", "batch.")
+"""Fields of a layout move memory and the predicted step, never the planned time, which rests on utilization."""
 
 
 class ChoiceSheet(Listing):
@@ -51,9 +56,12 @@ class ChoiceSheet(Listing):
         canvas = Canvas(width, self.glyphs)
         canvas.put(6, "choice", "dim")
         if len(self.box.choices) <= MOST_TRIED:
-            for end, word in COLUMNS:
+            for end, word in self._columns():
                 canvas.right(end, word, "dim")
         return [canvas.line()]
+
+    def _columns(self) -> tuple[tuple[int, str], ...]:
+        return LAYOUT_COLUMNS if self.box.path.startswith(LAYOUT) else COLUMNS
 
     def items(self, width: int) -> Sequence[Line]:
         """One line a choice."""
@@ -62,11 +70,11 @@ class ChoiceSheet(Listing):
     def _item(self, word: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
         canvas.put(3, "=" if word == self.box.text else " ")
-        canvas.put(6, word, end=26)
+        canvas.put(6, word, end=22)
         if len(self.box.choices) > MOST_TRIED:
             canvas.put(34, self._title(word), "dim")
             return canvas.line()
-        for (end, _), text in zip(COLUMNS, self._effect(word), strict=False):
+        for (end, _), text in zip(self._columns(), self._effect(word), strict=False):
             canvas.right(end, text, "error" if text.startswith("OVER") else "text")
         return canvas.line()
 
@@ -76,30 +84,18 @@ class ChoiceSheet(Listing):
         return found.title if found is not None else ""
 
     def _effect(self, word: str) -> tuple[str, ...]:
-        """Memory, room, wall time, cost and end with this choice, from an estimate of its own."""
+        """What follows with this choice, from an estimate of its own."""
         if word not in self._told:
             self._told[word] = self._tried(word)
         return self._told[word]
 
     def _tried(self, word: str) -> tuple[str, ...]:
-        from trainplan.estimation import estimate
-        from trainplan.explain import readable
-
         try:
             attempt = self.host.session.attempt(self.box.path, word)
         except (Unusable, UnknownPath):
             return ("refused",)
         figures = estimate(attempt.plan, self.host.session.today)
-        wall, cost, memory = figures.money.wall_time, figures.money.cost, figures.memory
-        room = memory.headroom
-        free = f"{'OVER' if room < 0 else 'fits'} {abs(float(room)) / 2**30:.1f}" if isinstance(room, Figure) else "?"
-        return (
-            f"{float(memory.total) / 2**30:.1f} GiB" if isinstance(memory.total, Figure) else "?",
-            free,
-            readable(wall, figures) if isinstance(wall, Figure) else "?",
-            money(float(cost), figures.plan.cluster.currency, 4) if isinstance(cost, Figure) else "?",
-            finish(figures).short,
-        )
+        return (*_memory(figures), *(_step(figures) if self.box.path.startswith(LAYOUT) else _time(figures)))
 
     def tail(self, width: int) -> Sequence[Line]:
         """The letters that narrow the list."""
@@ -133,3 +129,32 @@ class ChoiceSheet(Listing):
         """What works here."""
         keep = f"keep {self.box.text}" if self.box.text else "leave empty"
         return [Entry("enter", "take it"), Entry("esc", keep), Entry("up down", "move")]
+
+
+def _memory(figures: Estimate) -> tuple[str, str]:
+    """What the worst rank holds, and what is free there; what is missing where that cannot be told."""
+    total, room = figures.memory.total, figures.memory.headroom
+    if not isinstance(total, Figure) or not isinstance(room, Figure):
+        code = total.code if isinstance(total, Blocked) else ""
+        return "?", f"needs {code.rsplit('.', 1)[-1].replace('_', ' ')}" if code.startswith("missing:") else code
+    return f"{float(total) / 2**30:.1f} GiB", f"{'OVER' if room < 0 else 'fits'} {abs(float(room)) / 2**30:.1f}"
+
+
+def _step(figures: Estimate) -> tuple[str, str]:
+    """The predicted step and what it sends."""
+    step = figures.step.predicted_step_time
+    sent = sum(float(one.bytes) for one in figures.communication.table if isinstance(one.bytes, Figure))
+    scale = disk_bytes(sent)
+    return f"{float(step):.3f} s" if isinstance(step, Figure) else "?", f"{scale.text(sent)} {scale.unit}"
+
+
+def _time(figures: Estimate) -> tuple[str, str, str]:
+    """Wall time, cost and end at the planned rate."""
+    from trainplan.explain import readable
+
+    wall, cost = figures.money.wall_time, figures.money.cost
+    return (
+        readable(wall, figures) if isinstance(wall, Figure) else "?",
+        money(float(cost), figures.plan.cluster.currency, 4) if isinstance(cost, Figure) else "?",
+        finish(figures).short,
+    )

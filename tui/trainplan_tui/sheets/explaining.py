@@ -109,13 +109,14 @@ class ExplainSheet(Listing):
         return [self._branch(branch, width) for branch in self.branches()]
 
     def _dependent(self, key: str, width: int) -> Line:
-        from trainplan.table import FigureRow, cells
+        from trainplan.table import cells, short_row
 
-        told = cells(FigureRow(key), self.host.session.shown.estimate, self.host.session.shown.saved)
+        shown = self.host.session.shown
+        told = cells(short_row(key, shown.estimate), shown.estimate, shown.saved)
         canvas = Canvas(width, self.glyphs)
         canvas.put(4, quantity_label(key), end=28)
         canvas.right(44, told.value)
-        canvas.put(46, told.unit, "dim", end=56)
+        canvas.put(46, told.unit, "dim", end=55)
         canvas.right(68, told.moved, "moved")
         return canvas.line()
 

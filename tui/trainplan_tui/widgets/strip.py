@@ -38,6 +38,7 @@ class StripParts:
     edits: str = ""  # "1 edit"
     room: Told = NOTHING  # "16.6GiB", "16.6 GiB"
     over: bool = False
+    untold: str = ""  # "memory: see G1", in place of the room
     share: str = ""  # "79.0 %"
     middle: bool = True  # date and cost are medians of a forecast
     date: Told = NOTHING  # "31 Dec", "31 Dec 2026"
@@ -90,7 +91,7 @@ def _groups(parts: StripParts, width: int) -> list[list[_Word]]:
 
 def _room(parts: StripParts, width: int) -> list[_Word]:
     if not parts.room.short:
-        return []
+        return [_Word(parts.untold, "warn")] if parts.untold else []
     role: Role = "error" if parts.over else "text"
     amount = parts.room.long if width >= 100 else parts.room.short
     text = f"{amount} {'OVER' if parts.over else 'free'}"

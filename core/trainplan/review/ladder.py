@@ -1,0 +1,173 @@
+"""The seven rungs of the pilot: thresholds, verdicts from what was measured, and who waits for whom.
+
+A status that somebody typed proves nothing: a rung has passed when each of its checks has a measured value that meets its
+threshold and every rung before it has passed or is waived. It refuses to read logs and to know what moved since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from trainplan.catalogue import Entry, entry
+from trainplan.plan.plan import Plan
+from trainplan.plan.tables import Check, Rung
+
+RUNGS: Final = ("unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full")
+
+Verdict = Literal["open", "passed", "failed", "waived", "waiting"]
+
+_THRESHOLD = re.compile(r"^\s*(<=|>=|==|=|<|>)\s*([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A comparison that passes: its sign and its number."""
+
+    sign: str
+    limit: float
+
+    def met(self, measured: float) -> bool:
+        """Whether a measured value passes."""
+        if self.sign in ("=", "=="):
+            return measured == self.limit
+        below = measured < self.limit if self.sign in ("<", "<=") else measured > self.limit
+        return below or (self.sign in ("<=", ">=") and measured == self.limit)
+
+    def looser_than(self, other: Threshold) -> bool:
+        """Whether it lets pass what the other does not; thresholds of different direction are not compared."""
+        if self.sign[0] != other.sign[0]:
+            return self.sign[0] != "=" and other.sign[0] == "="
+        if self.sign[0] == "=":
+            return self.limit != other.limit
+        past = self.limit > other.limit if self.sign[0] == "<" else self.limit < other.limit
+        return past or (self.limit == other.limit and len(self.sign) > len(other.sign))
+
+
+def threshold(text: str | None) -> Threshold | None:
+    """`<= 0.10`, `>= 95 %` or `= 0` as a threshold; None where the text names no number."""
+    found = _THRESHOLD.match(text or "")
+    if found is None:
+        return None
+    number = float(found[2].replace(",", "").replace("_", ""))
+    return Threshold(found[1], number / 100 if found[3] else number)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckState:
+    """One check: what passes, what was measured, the default threshold with its origin, and the verdict."""
+
+    metric: str
+    pass_if: str
+    measured: float | None
+    evidence: str
+    default: str
+    origin: str
+    meaning: str
+    verdict: Literal["open", "passed", "failed"]
+
+    @property
+    def loosened(self) -> bool:
+        """Whether its threshold lets pass what the default does not."""
+        own, default = threshold(self.pass_if), threshold(self.default)
+        return own is not None and default is not None and own.looser_than(default)
+
+
+@dataclass(frozen=True, slots=True)
+class RungState:
+    """One rung: its place from 1, what it asks, what it feeds, its checks and the verdict; `waits_for` names a rung or ""."""
+
+    name: str
+    number: int
+    title: str
+    question: str
+    feeds: str
+    covers: tuple[str, ...]
+    checks: tuple[CheckState, ...]
+    claimed: str
+    reason: str
+    verdict: Verdict
+    waits_for: str = ""
+
+
+def ladder(plan: Plan) -> tuple[RungState, ...]:
+    """The seven rungs of a plan in order. A rung that the plan leaves out is open with its default checks."""
+    verdicts = rung_verdicts(plan)
+    return tuple(_rung_state(name, _given(plan).get(name), verdicts) for name in RUNGS)
+
+
+def _given(plan: Plan) -> dict[str, Rung]:
+    return {rung.rung: rung for rung in plan.pilot if rung.rung is not None}
+
+
+def rung_verdicts(plan: Plan) -> dict[str, Verdict]:
+    """The verdict of each rung from the plan's own checks; reads no catalogue, since a default check is unmeasured."""
+    given, blocking = _given(plan), ""
+    found: dict[str, Verdict] = {}
+    for name in RUNGS:
+        own = _verdict(given.get(name))
+        found[name] = "waiting" if own == "passed" and blocking else own
+        blocking = blocking or ("" if found[name] in ("passed", "waived") else name)
+    return found
+
+
+def _verdict(rung: Rung | None) -> Verdict:
+    if rung is None:
+        return "open"
+    verdicts = [check_verdict(check) for check in rung.checks]
+    if "failed" in verdicts or rung.status == "failed":
+        return "failed"
+    if rung.status == "waived":
+        return "waived" if rung.reason else "open"
+    return "passed" if verdicts and set(verdicts) == {"passed"} else "open"
+
+
+def check_verdict(check: Check) -> Literal["open", "passed", "failed"]:
+    """Measured against threshold; open without either."""
+    limit = threshold(check.pass_if)
+    if limit is None or check.measured is None:
+        return "open"
+    return "passed" if limit.met(check.measured) else "failed"
+
+
+def _rung_state(name: str, rung: Rung | None, verdicts: Mapping[str, Verdict]) -> RungState:
+    about = cast("Entry", entry("rungs", name))
+    before = RUNGS[: RUNGS.index(name)]
+    waits = next((other for other in before if verdicts[other] not in ("passed", "waived")), "")
+    return RungState(
+        name,
+        int(about["number"].value),
+        about.title,
+        about.note,
+        str(about["feeds"].value),
+        tuple(about["covers"].value),
+        _checks(about, rung),
+        rung.status if rung else "open",
+        (rung.reason if rung else None) or "",
+        verdicts[name],
+        waits,
+    )
+
+
+def _checks(about: Entry, rung: Rung | None) -> tuple[CheckState, ...]:
+    defaults = [key.removeprefix("checks.") for key in about.facts if key.startswith("checks.")]
+    own = rung.checks if rung else ()
+    checks = own or tuple(Check(metric=name, pass_if=str(about[f"checks.{name}"].value)) for name in defaults)
+    return tuple(_check_state(about, check) for check in checks)
+
+
+def _check_state(about: Entry, check: Check) -> CheckState:
+    metric = check.metric or ""
+    fact, meaning = about.get(f"checks.{metric}"), about.get(f"meaning.{metric}")
+    return CheckState(
+        metric,
+        check.pass_if or "",
+        check.measured,
+        check.evidence or "",
+        str(fact.value) if fact else "",
+        fact.source if fact else "",
+        str(meaning.value) if meaning else "",
+        check_verdict(check),
+    )
