@@ -133,8 +133,26 @@ def estimate(plan: Plan, today: dt.date | None = None) -> Estimate:
     quantities["pilot.passed"] = pilot_passed(plan)
     quantities["readiness.signed"] = readiness_signed(plan, quantities, today)
     return Estimate(
-        plan, today, s, model, mesh, tokens, speed, checkpoint, faults, money, mixture, limits, packing, memory, bubble,
-        scores, space, step, communication, quantities,
+        plan,
+        today,
+        s,
+        model,
+        mesh,
+        tokens,
+        speed,
+        checkpoint,
+        faults,
+        money,
+        mixture,
+        limits,
+        packing,
+        memory,
+        bubble,
+        scores,
+        space,
+        step,
+        communication,
+        quantities,
     )
 
 

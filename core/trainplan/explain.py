@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainplan import cardtext, numbers
@@ -35,7 +36,7 @@ class Node:
 def tree(estimate: Estimate, key: str, depth: int = 99) -> Node:
     """The tree of a quantity. Raises KeyError where the estimate has no such quantity."""
     value = estimate.all_quantities[key]
-    return _node(estimate, key.rsplit(".", 1)[-1], value, depth, set(), key.startswith("memory."))
+    return _node(estimate, key.rsplit(".", 1)[-1], value, depth, set(), key.startswith(DEVICE))
 
 
 def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[int], device: bool) -> Node:
@@ -56,7 +57,7 @@ def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[in
     card = value.origin
     names = [name for name, _ in value.named_inputs()]
     children = () if seen or depth <= 0 else _children(estimate, value.inputs, names, depth, above, device)
-    formula, filled = cardtext.text(card), put_in(card, value, estimate)
+    formula, filled = cardtext.text(card), put_in(card, value, estimate, device=device)
     return Node(
         name, key, value, shown, formula, filled, card.source, rests(value), card.verified, False, children, seen
     )
@@ -81,14 +82,22 @@ def readable(value: Figure, estimate: Estimate, *, device: bool = False) -> str:
     return f"{text} {shown_unit}".strip()
 
 
-def put_in(card: Card, value: Figure, estimate: Estimate) -> str:
+def put_in(card: Card, value: Figure, estimate: Estimate, *, device: bool = False) -> str:
     """The formula of a figure with its numbers put in, in one style; the parts of a sum on one scale."""
-    device = estimate.all_keys_of.get(id(value), "").startswith(DEVICE)
+    device = device or estimate.keys_of.get(id(value), "").startswith(DEVICE)
     named = dict(value.named_inputs())
     if card.name in ("total", "largest") and named:
         scale = numbers.common(bare_style(value.unit, device), *map(float, named.values()))
-        return cardtext.put_in(card, {name: _on(scale, item) for name, item in named.items()})
-    return cardtext.put_in(card, {name: bare(item, device=device) for name, item in named.items()})
+        told = {name: _on(scale, item) for name, item in named.items()}
+        shown = {name: bare(named[name], device=device) if "<" in text else text for name, text in told.items()}
+        return cardtext.put_in(card, shown)
+    return cardtext.put_in(card, _apart(named, {name: bare(item, device=device) for name, item in named.items()}))
+
+
+def _apart(named: Mapping[str, Figure], told: Mapping[str, str]) -> dict[str, str]:
+    """The texts, but whole numbers in full where two that differ would look the same."""
+    alike = {text for one, text in told.items() for two in told if told[two] == text and named[one] != named[two]}
+    return {name: f"{float(named[name]):,.0f}" if text in alike else text for name, text in told.items()}
 
 
 def bare(value: Figure, *, device: bool = False) -> str:

@@ -219,8 +219,8 @@ def call({names}):
 def _code(count: int) -> CodeType:
     """The code of a formula of so many inputs."""
     names = [f"input_{place}" for place in range(count)]
-    text = _CALL.format(names=", ".join(names), figures=" and ".join(f"type({name}) is Figure" for name in names) or "True")
-    code: CodeType = compile(text, "<formula>", "exec").co_consts[0]
+    figures = " and ".join(f"type({name}) is Figure" for name in names)
+    code: CodeType = compile(_CALL.format(names=", ".join(names), figures=figures), "<formula>", "exec").co_consts[0]
     return code
 
 

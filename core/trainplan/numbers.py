@@ -103,7 +103,8 @@ class _Suffixed(Scale):
     prefix: str = ""
 
     def text(self, value: float) -> str:
-        return f"{value / self.factor:,.{self.decimals}f}{self.prefix}"
+        told = Scale(self.factor, self.decimals, "").text(value)
+        return f"{told}{self.prefix}" if value else told
 
     def moved(self, before: float, after: float) -> str:
         told = Scale(self.factor, self.decimals, "").moved(before, after)
@@ -127,7 +128,7 @@ def bare(value: float) -> Scale:
     """A number inside a formula: commas below 1e9 and five digits where it is not whole, a prefix from there."""
     if abs(value) >= 1e9:
         factor, prefix = _prefix(value)
-        return _Suffixed(factor, len(f"{abs(value) / factor:.4g}".partition(".")[2]), "", prefix)
+        return _Suffixed(factor, _digits(value, factor, 4, "").decimals, "", prefix)
     if value == int(value):
         return Scale(1, 0, "")
     return Scale(1, len(significant(abs(value), 5).rstrip("0").partition(".")[2]), "")

@@ -62,3 +62,21 @@ async def test_a_layout_that_is_not_whole_still_shows_its_fields(play, example) 
     app = await play(example, "5 enter 7 enter")
     assert "not whole" in "\n".join(app.seen)
     assert "tensor" in app.seen[3]
+
+
+async def test_enter_on_a_question_opens_the_field_in_this_pane(play, example) -> None:
+    app = await play(example, "5 v v g enter esc")
+    assert app.seen[1].count("[5Mesh]") == 1
+
+
+async def test_a_step_skips_values_that_break_a_rule(play, example) -> None:
+    app = await play(example, "4 j j +")
+    assert app.session.shown.plan.batch.micro_batch_sequences == 1
+    assert "no larger legal value" in app.seen[-1]
+    app = await play(example.replace("global_batch_sequences = 1024", "global_batch_sequences = 4096"), "4 j j + +")
+    assert app.session.shown.plan.batch.micro_batch_sequences == 4
+
+
+async def test_a_narrow_window_stacks_the_layout(play, example) -> None:
+    app = await play(example, "5", size=(60, 20))
+    assert not any("sharding" in line and "tensor" in line for line in app.seen)

@@ -109,6 +109,8 @@ class Commands:
     def _walked(self, id_: str) -> None:
         """The field that decides a question of the walk, or all of its proposal as one edit."""
         if id_ != "walk proposal":
+            self.host.cursor.remember()
+            self.host.cursor.views[self.host.cursor.pane] = 0
             self.host.start_edit(id_.split(" ", 2)[2])
             return
         from trainplan_tui.listing_edits import take_layout
@@ -160,7 +162,7 @@ class Commands:
             return
         value = next_value(self.host.session, box, direction)
         if value is None:
-            self.host.message = "no larger value" if direction > 0 else "no smaller value"
+            self.host.message = "no larger legal value" if direction > 0 else "no smaller legal value"
         else:
             self.host.apply(box.path, value)
 

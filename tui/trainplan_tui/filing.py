@@ -26,7 +26,7 @@ def save(host: Host) -> None:
 
         host.open_sheet(disk_sheet(host))
     except SaveError as error:
-        host.message = f"{error}. Edits are kept; a save as is in the palette"
+        host.message = f"edits are kept, `:` save as writes elsewhere. {error}"
     else:
         host.message = _said(saved, lines)
 

@@ -13,6 +13,7 @@ from trainplan.plan.entries import (
     with_fields,
     with_source,
     with_stage,
+    with_task,
     without_entry,
 )
 from trainplan.plan.literals import literal_of
@@ -21,13 +22,18 @@ from trainplan.plan.read import Unusable
 from trainplan_tui.sheets.asking import LineSheet
 from trainplan_tui.sheets.sheet import Host
 
-SOURCES, STAGES = "data.sources.", "data.stages."
+SOURCES, STAGES, TASKS = "data.sources.", "data.stages.", "evaluation.tasks."
 
 
 def add(host: Host) -> None:
-    """Ask for a source, or on a stage's row for a stage, in one line."""
-    row = host.row()
-    if row is not None and row.id.startswith(STAGES):
+    """Ask in one line for what the pane holds: a source, on a stage's row a stage, a task."""
+    row, budget = host.row(), host.cursor.shown_pane.table.budget
+    if budget == "evaluation":
+        title, note, edit = "add a task", "a task of the catalogue and its shots: mmlu 5", with_task
+    elif budget != "tokens":
+        host.message = "nothing to add here; sources are in 2 Tokens, tasks in 8 Eval"
+        return
+    elif row is not None and row.id.startswith(STAGES):
         title, note, edit = "add a stage", "name and the tokens at which it ends: anneal 15T", with_stage
     else:
         title, note, edit = "add a source", "name, unique tokens, weight: books 250B 0.05", with_source
@@ -40,8 +46,10 @@ def _grow(host: Host, edit: Callable[[str, Plan, str, str], Edited], words: str)
 
 
 def remove(host: Host) -> None:
-    """Take the source or stage under the cursor out; `u` brings it back."""
-    path = _entry_under(host)
+    """Take the source, stage or task under the cursor out; `u` brings it back."""
+    row = host.row()
+    task = row is not None and row.id.startswith(TASKS) and row.kind == "figure"
+    path = ".".join(row.id.split(".")[:3]) if row is not None and task else _entry_under(host)
     if path is None:
         return
     now, file = host.session.history.now, host.session.path.name
@@ -118,14 +126,15 @@ def take_layout(host: Host, fields: Mapping[str, object]) -> None:
     now, file = host.session.history.now, host.session.path.name
     set_ = {path: literal_of(value) for path, value in fields.items() if value is not None}
     gone = [path for path, value in fields.items() if value is None]
-    _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {len(fields)} fields")
+    count = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
+    _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {count}")
 
 
 def _entry_under(host: Host) -> str | None:
     row = host.row()
     if row is not None and row.id.startswith((SOURCES, STAGES)):
         return row.id
-    host.message = "no source or stage under the cursor"
+    host.message = "no source, stage or task under the cursor"
     return None
 
 

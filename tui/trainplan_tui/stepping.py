@@ -7,6 +7,12 @@ from trainplan.plan.fields import Count, CountOrZero
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.session import Session
 
+LAYOUT = ("parallelism.", "batch.")
+"""Of them, those whose values the layout's rules decide; more nodes than the batch can feed is a question people ask."""
+
+MOST_STEPS = 12
+"""Doublings that are tried before there is no larger legal value."""
+
 POWERS = ("parallelism.", "batch.", "cluster.nodes")
 """Fields that people double and halve; other whole numbers move by one, others by 5 %."""
 
@@ -22,7 +28,24 @@ def next_value(session: Session, box: Box, direction: int) -> str | None:
         return None
     kind = annotation_of(box.path)
     whole = kind in (Count, CountOrZero) or (float(value).is_integer() and box.path.startswith(POWERS))
-    return _whole(float(value), box.path, direction) if whole else _scaled(box.text, float(value), direction)
+    if not whole:
+        return _scaled(box.text, float(value), direction)
+    if box.path.startswith(LAYOUT) and box.path.count(".") == 1:
+        return _legal(session, float(value), box.path, direction)
+    return _whole(float(value), box.path, direction)
+
+
+def _legal(session: Session, value: float, path: str, direction: int) -> str | None:
+    """The next doubling or halving that breaks no rule of the layout but those that are broken already."""
+    from trainplan.reverse import tried
+
+    plan, text = session.shown.plan, _whole(value, path, direction)
+    known = tried(plan).broken
+    for _ in range(MOST_STEPS):
+        if text is None or not tried(plan, {path: int(text)}).broken - known:
+            return text
+        text = _whole(float(text), path, direction)
+    return None
 
 
 def _whole(value: float, path: str, direction: int) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from trainplan.budgets.communication import Operation, link_of
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.memory_recipe import element_bytes, reduced_bytes, reshards
@@ -51,6 +53,7 @@ def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
     return Rounds(gathers, scatters, once, False)
 
 
+@cache
 def _count(name: str, value: float, sharding: str) -> Figure:
     return given(name, value, "1", f"parallelism.sharding {sharding}; ZeRO, arXiv 1910.02054", kind="default")
 

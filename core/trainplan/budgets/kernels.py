@@ -156,6 +156,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
     )
 
 
+@cache
 def _one(why: str) -> Figure:
     return given(why, 1.0, "1", "step-time model", kind="default")
 

@@ -5,6 +5,7 @@ The facts of the model (gated or not, latent attention or not) are plain `if`s h
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, TypeAlias, cast
 
 from trainplan.budgets.record import record
@@ -194,6 +195,7 @@ def shared_layer(s: Situation) -> Layer | None:
     return Layer(tuple(found))
 
 
+@cache
 def norm_vectors(path: str, bias: bool) -> Figure:
     """Vectors of one norm: a weight, and a bias where it has one."""
     source = "LayerNorm has a weight and a bias" if bias else "a norm without bias has a weight"

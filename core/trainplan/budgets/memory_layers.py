@@ -5,6 +5,7 @@ The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.layer import heads, key_value_heads, norms_per_block
@@ -259,5 +260,6 @@ def mlp_width(s: Situation, *, sparse: bool) -> Figure:
     return total(routed=routed, shared=shared_width(s))
 
 
+@cache
 def _trait(name: str, value: float, unit: str = "bytes", source: str = ORACLE) -> Figure:
     return given(name, value, unit, source)

@@ -5,6 +5,7 @@ The words are the plan's, or the framework's defaults. Nothing here knows the mo
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.recipe import moment_bytes, moment_count
@@ -139,5 +140,9 @@ def _state(s: Situation, name: str, kept: float, cut: bool, source: str, copy: f
 
 
 def _trait(s: Situation, path: str, name: str, value: float, source: str, unit: str = "bytes") -> Figure:
-    kind, verified = s.origin(path)
+    return _of_field(path, name, value, source, unit, *s.origin(path))
+
+
+@cache
+def _of_field(path: str, name: str, value: float, source: str, unit: str, kind: str, verified: bool) -> Figure:
     return given(path, value, unit, f"{name}; {source}", kind=kind, verified=verified, is_field=True)

@@ -5,6 +5,7 @@ A search puts the rank as a column; one plan runs the same wiring once for each 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -130,6 +131,7 @@ def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microba
     )
 
 
+@lru_cache(4096)
 def _held(name: str, value: float) -> Figure:
     return given(name, value, "1", "layers over the pipeline ranks", kind="default")
 

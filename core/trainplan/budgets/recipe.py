@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.situation import Situation
@@ -55,7 +56,11 @@ def moment_bytes(s: Situation) -> Figure:
 
 
 def _trait(s: Situation, key: str) -> Figure:
-    name = s.plan.training.optimizer
+    return _of_optimizer(s.plan.training.optimizer, key)
+
+
+@cache
+def _of_optimizer(name: str, key: str) -> Figure:
     optimizer = entry("optimizers", name)
     if optimizer is None:
         raise LookupError(f"catalogue has no optimizer {name}")

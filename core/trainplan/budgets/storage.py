@@ -10,7 +10,10 @@ from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, choose, given, require
 from trainplan.formulas import storage as f
 
-HOST_COPY_RATE = 25e9
+HOST_COPY_RATE = given(
+    "rate of the copy to host memory", 25e9, "bytes/s", "pinned copy, default", kind="default", verified=False
+)
+LIGHT = given("bytes of a weight in a light checkpoint", 2.0, "bytes", "bf16 weights", kind="catalogue")
 
 
 @record
@@ -33,24 +36,15 @@ def checkpoint_budget(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Che
         model.parameters, model.padded_vocabulary, s["model.vocab_size"], s["model.hidden_size"], tables
     )
     full = f.checkpoint_bytes(parameters, checkpoint_bytes_per_parameter(s))
-    light = given("bytes of a weight in a light checkpoint", 2.0, "bytes", "bf16 weights", kind="catalogue")
     floor = s["storage.checkpoint_floor"]
     write = f.transfer_time(full, s["storage.write_bandwidth"])
-    rate = given(
-        "rate of the copy to host memory",
-        HOST_COPY_RATE,
-        "bytes/s",
-        "pinned copy, default",
-        kind="default",
-        verified=False,
-    )
     return CheckpointBudget(
         parameters=parameters,
         checkpoint=full,
-        light_checkpoint=f.checkpoint_bytes(parameters, light),
+        light_checkpoint=f.checkpoint_bytes(parameters, LIGHT),
         checkpoint_stall=choose(
             "later" if s.plan.storage.async_checkpoint else "now",
-            later=lambda: f.asynchronous_stall(floor, full, mesh.world_size, rate),
+            later=lambda: f.asynchronous_stall(floor, full, mesh.world_size, HOST_COPY_RATE),
             now=lambda: f.synchronous_stall(floor, full, s["storage.write_bandwidth"]),
         ),
         write_time=write,

@@ -68,10 +68,14 @@ def _content(path: Path) -> bytes:
         return b""
     except OSError as error:
         raise RecordError(f"{path.name}: not read: {os.strerror(error.errno or 0)}") from error
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise RecordError(f"{path.name}: this is not a regular file")
         if status.st_size > READ_LIMIT:
             raise RecordError(f"{path.name}: {status.st_size:,} bytes, {READ_LIMIT:,} at most")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    with open(descriptor, "rb") as file:
         return file.read(READ_LIMIT)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from trainplan.plan.describe import annotation_of, is_text
-from trainplan.plan.faults import known_fields, known_tables, nearest_name
+from trainplan.plan.faults import elsewhere, known_end, known_fields, known_tables, nearest_name
 from trainplan.plan.literals import literal_of
 from trainplan.plan.places import scan
 from trainplan.plan.plan import Plan
@@ -85,9 +85,8 @@ def _known(found: Sequence[str | int], part: str, parts: Sequence[str], depth: i
     if part in known:
         return
     name = ".".join(parts[: depth + 1])
-    nearest = nearest_name(part, known or known_tables())
-    end = f". Nearest: {nearest}" if nearest else ""
-    raise UnknownPath(f"unknown field {name}{end}", nearest)
+    nearest = nearest_name(part, known or known_tables()) or elsewhere(part)
+    raise UnknownPath(f"unknown field {name}{known_end(nearest, tuple(found))}", nearest)
 
 
 def _entry(entries: tuple[Any, ...], table: str, part: str) -> int | None:
@@ -157,13 +156,23 @@ def set_all(text: str, plan: Plan, assignments: Sequence[str], file: str = "plan
             errors.append(_wrong(number, 1, path, str(error), error.nearest))
             continue
         touched[keys] = number
-        after = _spliced(after, keys, literal_of_typed(value.strip()), f"--set:{number}")
-    if errors:
-        raise Unusable(tuple(errors))
+        try:
+            after = set_value(after, keys, literal_of_typed(value.strip()))
+        except SpliceError as error:
+            errors.append(_wrong(number, 1, path, str(error)))
     try:
-        return Edited(after, plan_of_text(after, file))
+        found = Edited(after, plan_of_text(after, file))
     except Unusable as error:
-        raise Unusable(tuple(_moved(item, touched, assignments) for item in error.errors)) from None
+        errors += [_moved(item, touched, assignments) for item in error.errors]
+    else:
+        if not errors:
+            return found
+    raise Unusable(tuple(sorted(errors, key=_argument))) from None
+
+
+def _argument(error: PlanError) -> tuple[int, int]:
+    """Errors of arguments in their order, then those of the file."""
+    return (0, error.line) if error.file == "--set" else (1, error.line)
 
 
 def _wrong(number: int, column: int, path: str, message: str, fix: str = "") -> PlanError:

@@ -81,9 +81,7 @@ def normalised(text: str, plan: Plan, stage: int | None, file: str) -> Edited:
     return with_fields(text, plan, edits, file)
 
 
-def with_fields(
-    text: str, plan: Plan, literals: Mapping[str, str], file: str, left_out: Sequence[str] = ()
-) -> Edited:
+def with_fields(text: str, plan: Plan, literals: Mapping[str, str], file: str, left_out: Sequence[str] = ()) -> Edited:
     """Several fields set to TOML source, and some left out, as one edit. Raises Unusable."""
     for path in left_out:
         text = _without(text, resolve(path, plan))
@@ -136,6 +134,17 @@ def with_stage(text: str, plan: Plan, words: str, file: str) -> Edited:
     if len(parts) == 2:
         items["until_tokens"] = literal_of(parts[1])
     return _appended(text, ("data", "stages"), items, file)
+
+
+def with_task(text: str, plan: Plan, words: str, file: str) -> Edited:
+    """One more evaluation task from `TASK [SHOTS]`; the task is a catalogue entry. Raises Unusable."""
+    parts = words.split()
+    if len(parts) not in (1, 2):
+        raise Unusable((PlanError(file, 1, 1, "evaluation.tasks", "a task and perhaps its shots: mmlu 5", ""),))
+    items = {"task": literal_of(parts[0])}
+    if len(parts) == 2:
+        items["shots"] = parts[1]
+    return _appended(text, ("evaluation", "tasks"), items, file)
 
 
 def _appended(text: str, path: PathOf, items: Mapping[str, str], file: str) -> Edited:

@@ -107,11 +107,26 @@ def _choice(path: PathOf, field: str, found: Any, expected: str) -> Fault:
 
 def _unknown(path: PathOf) -> Fault:
     known = known_fields(path[:-1])
-    nearest = nearest_name(str(path[-1]), known) or _elsewhere(str(path[-1]))
+    nearest = nearest_name(str(path[-1]), known) or elsewhere(str(path[-1]))
     name = ".".join(str(part) for part in path)
     what = "table" if len(path) == 1 and nearest in known_tables() else "field"
-    end = f". Nearest: {nearest}" if nearest else f". Known here: {', '.join(known[:12])}" if known else ""
-    return Fault(path, f"unknown {what} {name}{end}", nearest, "key")
+    return Fault(path, f"unknown {what} {name}{known_end(nearest, path[:-1])}", nearest, "key")
+
+
+def known_end(nearest: str, table: PathOf) -> str:
+    """How a sentence on an unknown name ends: the nearest one; else all tables, or the first fields and how many more."""
+    if nearest:
+        return f". Nearest: {nearest}"
+    known = known_fields(table) if table else known_tables()
+    if not known:
+        return ""
+    told = known[:FIELDS] if table else known
+    more = f" and {len(known) - len(told)} more" if len(known) > len(told) else ""
+    return f". Known here: {', '.join(told)}{more}"
+
+
+FIELDS: Final = 12
+"""Fields of a table that a sentence lists."""
 
 
 def known_tables() -> tuple[str, ...]:
@@ -141,12 +156,31 @@ def table_in(annotation: Any) -> type[Table] | None:
     return None
 
 
-def _elsewhere(name: str) -> str:
+def elsewhere(name: str) -> str:
     """`data.sequence_length` for a `sequence_length` written in another table."""
-    for table in known_tables():
-        if name in known_fields((table,)):
-            return f"{table}.{name}"
+    for word in (name, *ALIASES.get(name.lower().replace("-", "_"), ())):
+        for table in known_tables():
+            if word in known_fields((table,)):
+                return f"{table}.{word}"
     return ""
+
+
+_PER_NODE: Final = ("accelerators_per_node", "accelerators", "accelerator")
+
+ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gpus_per_node": _PER_NODE,
+    "gpus": _PER_NODE,
+    "num_gpus": _PER_NODE,
+    "n_gpus": _PER_NODE,
+    "ngpus": _PER_NODE,
+    "num_gpus_per_node": _PER_NODE,
+    "gpu": ("accelerator", "accelerators"),
+    "gpu_type": ("accelerator",),
+    "gpu_memory": ("memory_per_accelerator",),
+    "num_nodes": ("nodes",),
+    "nnodes": ("nodes",),
+}
+"""What other programs call fields of ours, first choice first."""
 
 
 def nearest_name(found: str, known: Iterable[str]) -> str:
@@ -154,6 +188,9 @@ def nearest_name(found: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     plain = {name.lower().replace("_", "-"): name for name in known}
+    said = next((one for one in ALIASES.get(found.lower().replace("-", "_"), ()) if one in plain.values()), "")
+    if said:
+        return said
     match = get_close_matches(found.lower().replace("_", "-"), list(plain), n=1, cutoff=0.55)
     return plain[match[0]] if match else ""
 

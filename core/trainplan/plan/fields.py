@@ -122,19 +122,13 @@ CountOrZero: TypeAlias = Annotated[Quantity, Read(reader("1", 0, 1e9, whole=True
 """A whole number from 0."""
 Documents: TypeAlias = Annotated[Quantity, Read(reader("1", 1, 1e15, whole=True), "1", minimum=1)]
 """Documents, from 1; a web corpus has more of them than any other count."""
-Tokens: TypeAlias = Annotated[
-    Quantity, Read(reader("tokens", 1, 1e17, whole=True), "tokens", minimum=1)
-]
+Tokens: TypeAlias = Annotated[Quantity, Read(reader("tokens", 1, 1e17, whole=True), "tokens", minimum=1)]
 """Tokens, from 1."""
-TokensOrZero: TypeAlias = Annotated[
-    Quantity, Read(reader("tokens", 0, 1e17, whole=True), "tokens", minimum=0)
-]
+TokensOrZero: TypeAlias = Annotated[Quantity, Read(reader("tokens", 0, 1e17, whole=True), "tokens", minimum=0)]
 """Tokens, from 0."""
 Share: TypeAlias = Annotated[Quantity, Read(reader("share", 0, 1), "share", minimum=0, maximum=1)]
 """A share from 0 to 1."""
-Positive: TypeAlias = Annotated[
-    Quantity, Read(reader("1", high=1e9, above=0), "1", exclusiveMinimum=0)
-]
+Positive: TypeAlias = Annotated[Quantity, Read(reader("1", high=1e9, above=0), "1", exclusiveMinimum=0)]
 """A number above 0."""
 Utilization: TypeAlias = Annotated[
     Quantity, Read(reader("share", high=1, above=0), "share", exclusiveMinimum=0, maximum=1)
@@ -150,19 +144,13 @@ Bytes: TypeAlias = Annotated[Quantity, Read(reader("bytes", 0), "bytes", minimum
 """A size, from 0."""
 Size: TypeAlias = Annotated[Quantity, Read(reader("bytes", above=0), "bytes", exclusiveMinimum=0)]
 """A size above 0."""
-Rate: TypeAlias = Annotated[
-    Quantity, Read(reader("bytes/s", above=0), "bytes/s", exclusiveMinimum=0)
-]
+Rate: TypeAlias = Annotated[Quantity, Read(reader("bytes/s", above=0), "bytes/s", exclusiveMinimum=0)]
 """Bytes a second, above 0."""
-FlopRate: TypeAlias = Annotated[
-    Quantity, Read(reader("FLOP/s", above=0), "FLOP/s", exclusiveMinimum=0)
-]
+FlopRate: TypeAlias = Annotated[Quantity, Read(reader("FLOP/s", above=0), "FLOP/s", exclusiveMinimum=0)]
 """FLOP a second, above 0."""
 Time: TypeAlias = Annotated[Quantity, Read(reader("s", 0, 1e10), "s", minimum=0)]
 """A time in seconds, from 0."""
-PositiveTime: TypeAlias = Annotated[
-    Quantity, Read(reader("s", high=1e10, above=0), "s", exclusiveMinimum=0)
-]
+PositiveTime: TypeAlias = Annotated[Quantity, Read(reader("s", high=1e10, above=0), "s", exclusiveMinimum=0)]
 """A time in seconds, above 0."""
 Money: TypeAlias = Annotated[Quantity, Read(reader("money", 0, 1e15), "money", minimum=0)]
 """An amount in the plan's currency, from 0."""

@@ -423,9 +423,7 @@ class EvidenceFile(Table):
     """A file that a sign-off stands on."""
 
     path: Text | None = Field(default=None, description="Path relative to the plan file.")
-    sha256: Sha256 | None = Field(
-        default=None, description="Checksum when it was attached."
-    )
+    sha256: Sha256 | None = Field(default=None, description="Checksum when it was attached.")
 
 
 class ReadinessItem(Table):

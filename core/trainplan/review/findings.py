@@ -1,6 +1,6 @@
 """Findings of the ladder (L) and of the review (V): what a person would otherwise find out at the launch.
 
-L6 and the part of V2 that reads files need more than the plan and its record; they are not here.
+They read no file: what is wrong with evidence (V2) is handed in with the review. L6 needs a log and is not here.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _items(found: Review) -> list[Finding]:
             code = "V3" if "ended" in one.why else "V9"
             told.append(_ready(code, "error", one.item.name, f"{one.item.name}: {one.why}", "a signature"))
         if one.state == "stale":
-            code = "V7" if one.changed else "V4"
+            code = "V2" if one.broken else "V7" if one.changed else "V4"
             told.append(_ready(code, "error", one.item.name, f"{one.item.name}: {one.why}", "sign again"))
     return told
 

@@ -7,14 +7,15 @@ one-person mode is on, which every summary says. It refuses to read files and a 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Change, Quantities, changes
 from trainplan.review.items import BY_NAME, ITEMS, LASTING, Item
 from trainplan.review.ladder import RungState, ladder
-from trainplan.review.record import Act, Record
+from trainplan.review.record import Act, EvidenceHash, Record
 
 State = Literal["failed", "open", "stale", "waived", "signed"]
 
@@ -24,7 +25,7 @@ ORDER: Final[tuple[State, ...]] = ("failed", "open", "stale", "waived", "signed"
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """One item: its state and why, who acted last and when, what moved since, when it lapses, what it stands on."""
+    """One item: its state and why, who acted last, what moved since, when it lapses, what is wrong with its evidence."""
 
     item: Item
     state: State
@@ -33,6 +34,7 @@ class ItemState:
     last: Act | None = None
     changed: tuple[Change, ...] = ()
     lapses: dt.date | None = None
+    broken: str = ""
 
     @property
     def done(self) -> bool:
@@ -77,11 +79,26 @@ class Review:
         return sum(item.state == state for item in self.items)
 
 
-def review(plan: Plan, quantities: Quantities, record: Record, today: dt.date) -> Review:
-    """Every item and rung of a plan. `quantities` are the estimate's, by key; `today` ends waivers and sign-offs."""
-    items = tuple(_item_state(item, plan, quantities, record, today) for item in ITEMS)
+def review(
+    plan: Plan,
+    quantities: Quantities,
+    record: Record,
+    today: dt.date,
+    broken: Mapping[EvidenceHash, str] | None = None,
+) -> Review:
+    """Every item and rung of a plan. `quantities` are the estimate's, by key; `today` ends waivers and sign-offs.
+
+    `broken` is evidence that is not what was signed over, with a sentence for each.
+    """
+    items = tuple(_without(_item_state(item, plan, quantities, record, today), broken or {}) for item in ITEMS)
     rungs = tuple(_rung_review(rung, plan, quantities, record) for rung in ladder(plan))
     return Review(items, rungs, record, tuple(_unmirrored(plan, record)))
+
+
+def _without(one: ItemState, broken: Mapping[EvidenceHash, str]) -> ItemState:
+    """The item, stale where a file that it stands on is missing or another one now."""
+    told = [broken[file] for file in one.last.evidence if file in broken] if one.last and one.done else []
+    return replace(one, state="stale", why=told[0], broken=told[0]) if told else one
 
 
 def _acts(record: Record, subject: str) -> list[Act]:

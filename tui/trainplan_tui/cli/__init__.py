@@ -1,6 +1,7 @@
 """The command line: parse the words, call the core, print. The app is imported only when it opens.
 
-Exit status: 0 done; 1 from `check` with errors; 2 the file or the arguments could not be used; 130 interrupted.
+Exit status: 0 done; 1 from `check` with errors and from `review` while not ready; 2 the file or the arguments could not be
+used; 130 interrupted.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "check": "print the findings; exit status 1 with errors",
     "diff": "what differs between two plans, in fields and in numbers",
     "forecast": "finish and cost as P10, P50 and P90, from simulated histories",
+    "review": "readiness and pilot state without the app; exit status 1 while not ready",
     "new": "write a new plan",
     "import": "a config.json as a plan",
     "sources": "fill sources from manifests, beside what the plan says",
@@ -107,6 +108,11 @@ def _check(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
+def _review(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    _json(sub)
+
+
 def _diff(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("plan", metavar="PLAN", help="plan file")
     sub.add_argument("other", metavar="PLAN", help="plan file to compare with")
@@ -166,7 +172,10 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
 
 def _catalog(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
-        "kind", nargs="?", metavar="KIND", help="models, accelerators, samplers, optimizers, tasks, evidence, steptime"
+        "kind",
+        nargs="?",
+        metavar="KIND",
+        help="models, accelerators, samplers, optimizers, tasks, evidence, steptime, rungs",
     )
     sub.add_argument("name", nargs="?", metavar="NAME", help="one entry with the source of every value")
     sub.add_argument("--unverified", action="store_true", help="only values that were not read again in their source")
@@ -188,6 +197,7 @@ _ADDERS: Final = {
     "check": _check,
     "diff": _diff,
     "forecast": _forecast,
+    "review": _review,
     "new": _new,
     "import": _import,
     "sources": _sources,

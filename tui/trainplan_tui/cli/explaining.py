@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from trainplan import asjson
 from trainplan.estimation import Estimate
 from trainplan.explain import Node, tree
 from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import quantity_label
-from trainplan.plan.faults import nearest_name
+from trainplan.moves import dependents
+from trainplan.plan.describe import annotation_of, is_text, sentence_of
+from trainplan.plan.edit import UnknownPath, resolve
+from trainplan.plan.faults import known_fields, nearest_name
+from trainplan.table import FieldRow, cells, short_row
 from trainplan_tui.cli.running import Options, Refused, estimated, say, write_json
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
@@ -18,11 +26,15 @@ def run(options: Options) -> int:
     if options.key.startswith("forecast."):
         estimate = _forecast_too(estimate)
     if options.key not in estimate.all_quantities:
-        nearest = nearest_name(options.key, estimate.all_quantities)
-        raise Refused(f"no quantity {options.key}" + (f". Nearest: {nearest}" if nearest else ""))
+        path = _field(options.key, estimate)
+        if path is None:
+            nearest = nearest_name(options.key, estimate.all_quantities)
+            raise Refused(f"no quantity or field {options.key}" + (f". Nearest: {nearest}" if nearest else ""))
+        _explain_field(path, estimate, as_json=options.json)
+        return 0
     node = tree(estimate, options.key, options.depth)
     if options.json:
-        write_json({"format": 1, "key": options.key, "tree": asjson.node(node)})
+        write_json({"format": 1, "key": options.key, "tree": asjson.node(node, estimate)})
         return 0
     print_tree(options.key, node, estimate, ASCII if options.ascii or options.plain else UNICODE)
     return 0
@@ -30,11 +42,56 @@ def run(options: Options) -> int:
 
 def _forecast_too(estimate: Estimate) -> Estimate:
     """The estimate with the forecast's quantities, which take numpy and are made only where they are asked for."""
-    from dataclasses import replace
-
     from trainplan.forecast import forecast
 
     return replace(estimate, quantities={**estimate.quantities, **forecast(estimate).quantities})
+
+
+def _field(key: str, estimate: Estimate) -> str | None:
+    """The path of a plan field; None where the key names none, or a whole table."""
+    try:
+        resolve(key, estimate.plan)
+    except UnknownPath:
+        return None
+    return None if known_fields(tuple(key.split("."))) else key
+
+
+def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
+    """What a field is, what it says and since when, and the figures that rest on it."""
+    told, moved = cells(FieldRow(path), estimate), dependents(estimate, path)
+    if not told.value and (text := _written(path, estimate)) != "":
+        told = replace(told, value=text, raw=text, rests_on="file")
+    if as_json:
+        value = {"value": told.raw or None, "shown": told.value, "rests_on": told.rests_on.removesuffix(" ?")}
+        about = {"label": told.label, "sentence": sentence_of(path), **value, "moves": list(moved)}
+        write_json({"format": 1, "key": path, "field": about})
+        return
+    say(f"{path}   {told.label}")
+    say(f"  {told.value or 'empty'} {told.unit}".rstrip() + (f"   rests on {told.rests_on}" if told.rests_on else ""))
+    say(f"  {sentence_of(path)}")
+    if (source := _source_of(path, estimate)) != "":
+        say(f"  source: {source}")
+    if not moved and is_text(annotation_of(path)):
+        say("  a word: what another one moves is told by diff PLAN PLAN --set " + f"{path}=OTHER")
+        return
+    say(f"  moves {len(moved)} figure{'' if len(moved) == 1 else 's'}{':' if moved else ''}")
+    for key in moved:
+        row = cells(short_row(key, estimate), estimate)
+        say(f"    {row.label:<28} {row.value:>14}  {row.unit:<10}  {key}")
+
+
+def _written(path: str, estimate: Estimate) -> str:
+    """A field of a list's entry as the plan has it; empty where it is not written."""
+    value: Any = estimate.plan
+    for key in resolve(path, estimate.plan):
+        value = value.get(key) if isinstance(value, Mapping) else value[key] if isinstance(key, int) else getattr(value, key, None)
+    return "" if value is None else getattr(value, "text", "") or str(value)
+
+
+def _source_of(path: str, estimate: Estimate) -> str:
+    """Where a field's value was read, as its figure says it; empty for words and for what is not given."""
+    value = estimate.situation[path] if isinstance(estimate.situation.value(path), int | float) else None
+    return value.origin.source if isinstance(value, Figure) else ""
 
 
 def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None:
@@ -45,7 +102,7 @@ def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None
         return
     say(f"  {node.shown}   rests on {node.rests_on}")
     if isinstance(node.value, Figure):
-        say(f"  exactly {asjson.number(node.value):,} {node.value.unit}")
+        say(f"  exactly {asjson.number(node.value):,} {asjson.unit(node.value.unit, estimate)}")
         if isinstance(node.value.origin, Card):
             from trainplan.cardtext import sentence
 

@@ -24,6 +24,7 @@ _HOMES = {
     "check": "checking",
     "diff": "differing",
     "forecast": "forecasting",
+    "review": "reviewing",
     "new": "creating",
     "import": "importing",
     "sources": "sourcing",
@@ -35,7 +36,7 @@ _HOMES = {
 
 
 class Refused(Exception):
-    """Arguments or a file that cannot be used, in one sentence."""
+    """Arguments or a file that cannot be used, each in one sentence."""
 
 
 def run(options: Options) -> int:
@@ -49,7 +50,8 @@ def run(options: Options) -> int:
             write_json({"format": 1, "errors": [_error(item) for item in error.errors]})
         return 2
     except Refused as error:
-        complain(str(error))
+        for sentence in error.args:
+            complain(str(sentence))
         return 2
 
 

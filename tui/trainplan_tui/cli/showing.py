@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
-from trainplan.figure import Card, Figure
+from trainplan.figure import Card, Choice, Figure
+from trainplan.labels_rows import SENTENCES
 from trainplan.ledgers import TABLES
 from trainplan.listings import Listing, listings_of
 from trainplan.plan.canonical import plan_hash
@@ -14,9 +17,10 @@ from trainplan.plan.read import Opened
 from trainplan.published import published_runs
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table, cells
 from trainplan_tui.cli.checking import print_finding, summary
+from trainplan_tui.cli.mixing import mixture_of
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 from trainplan_tui.plain import plain_table
-from trainplan_tui.text.glyphs import ASCII, UNICODE
+from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
 
 def run(options: Options) -> int:
@@ -31,8 +35,8 @@ def run(options: Options) -> int:
         elif options.plain:
             _print_plain(table, estimate)
         else:
-            _print_columns(table, estimate, ASCII.rule if options.ascii else UNICODE.rule)
-            for listing in listings_of(table.budget, estimate):
+            _print_columns(table, estimate, ASCII if options.ascii else UNICODE)
+            for listing in (*mixture_of(table.budget, estimate), *listings_of(table.budget, estimate)):
                 _print_listing(listing)
     _print_state(plan, estimate, with_findings=not options.plain)
     return 0
@@ -61,14 +65,20 @@ def _tables(budget: str | None) -> list[Table]:
     return [TABLES[budget]]
 
 
-def _print_columns(table: Table, estimate: Estimate, rule: str) -> None:
+VALUE: Final = 17
+"""Characters of the column of values; a longer text is cut here, and whole with --plain and --json."""
+
+
+def _print_columns(table: Table, estimate: Estimate, glyphs: Glyphs) -> None:
+    rule = glyphs.rule
     say(f"{table.title:<26}{'value':>17}  unit          rests on")
     for row in table.rows:
         if isinstance(row, RuleRow):
             say(f"{rule * 2} {row.title} {rule * (74 - len(row.title))}" if row.title else rule * 78)
             continue
         shown = cells(row, estimate)
-        say(f"{shown.label:<26}{shown.value:>17}  {shown.unit:<12}  {shown.rests_on}".rstrip())
+        value = shown.value if len(shown.value) <= VALUE else shown.value[: VALUE - 1] + glyphs.more
+        say(f"{shown.label:<26}{value:>{VALUE}}  {shown.unit:<12}  {shown.rests_on}".rstrip())
     say()
 
 
@@ -97,17 +107,29 @@ def _print_help(table: Table, estimate: Estimate) -> None:
         if isinstance(row, FieldRow):
             say(f"  {cells(row, estimate).label}: {sentence_of(row.path)}")
         elif isinstance(row, FigureRow):
-            say(f"  {quantity_label(row.key)}: {_card_sentence(estimate, row.key)}")
+            say(f"  {row.label or quantity_label(row.key)}: {_card_sentence(estimate, row.key)}")
     say()
 
 
 def _card_sentence(estimate: Estimate, key: str) -> str:
+    """What a row counts: its own sentence, that of its formula, or the sum that it is."""
     from trainplan.cardtext import sentence
 
     value = estimate.quantities[key]
+    if key in SENTENCES:
+        return SENTENCES[key]
     if isinstance(value, Figure) and isinstance(value.origin, Card):
-        return sentence(value.origin)
-    return value.origin.source if isinstance(value, Figure) else "cannot be told for this plan"
+        return sentence(value.origin) or _parts(value.origin)
+    return value.source if isinstance(value, Choice) else value.origin.source if isinstance(value, Figure) else UNTOLD
+
+
+UNTOLD: Final = "cannot be told for this plan"
+
+
+def _parts(card: Card) -> str:
+    *first, last = [name.replace("_", " ") for name in card.names]
+    told = f"{', '.join(first)} and {last}" if first else last
+    return f"{'Sum' if card.name == 'total' else 'Largest'} of {told}."
 
 
 def _print_state(plan: Opened, estimate: Estimate, *, with_findings: bool) -> None:

@@ -9,11 +9,14 @@ from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels import quantity_label
 from trainplan.moves import dependents
-from trainplan.plan.describe import sentence_of, words_of
+from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.table import blocked_by, rests
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
+
+FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "schedule.budget")
+"""Fields that only the forecast reads."""
 
 
 def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
@@ -64,8 +67,15 @@ def _of_field(path: str, shown: Shown) -> list[str]:
         names = ", ".join(quantity_label(key) for key in moved[:3])
         sentences.append(f"Moves {len(moved)} rows: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
     else:
-        sentences.append(f"Moves no row of this version ({lines})")
+        sentences.append(f"{_unmoving(path)} ({lines})")
     return sentences
+
+
+def _unmoving(path: str) -> str:
+    """What a field does that no figure rests on by its number."""
+    if path in FORECAST_FIELDS:
+        return "Moves the forecast"
+    return "Chooses how figures are made" if "bool" in str(annotation_of(path)) else "No figure rests on it"
 
 
 def _of_source(id_: str, shown: Shown) -> list[str]:

@@ -39,7 +39,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     found = findings_of(shown, BUDGETS[MESH], width, glyphs)
     fields = [row for row in LEDGER.rows if isinstance(row, FieldRow)]
     figures = [row for row in LEDGER.rows if isinstance(row, FigureRow) and not row.key.startswith(WATER)]
-    low = height < 30
+    low = height < 30 and width >= 80
     top = _grid(shown, width, glyphs) if low else drawn(tuple(fields), shown, width, glyphs)
     inside = {path for row in GRID for path in row[:2]}
     rest = [row for row in fields if row.path not in inside] if low else []
@@ -196,17 +196,11 @@ def walk_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     differs = told.differs(shown.plan)
     text = ", ".join(f"{path.rsplit('.', 1)[-1]} {value}" for path, value in differs.items())
     canvas = Canvas(width, glyphs)
-    canvas.put(
-        4,
-        f"enter takes it: {text}"
-        if differs
-        else "the plan has this layout already"
-        if told.proposal
-        else "nothing fits",
-    )
+    canvas.put(4, "enter takes it as one edit:" if differs else "the plan has it" if told.proposal else "nothing fits")
     found.append(BodyRow("walk proposal", "figure", canvas.line()))
     return [
         *found,
+        *(note_row(f"  {line}", width, glyphs, "text") for line in wrap(text, width - 10)),
         note_row("a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)", width, glyphs),
     ]
 

@@ -63,6 +63,14 @@ class ExplainSheet(Listing):
         """Figures that rest on the field."""
         return dependents(self.host.session.shown.estimate, self.key)
 
+    def _moves(self) -> str:
+        count, label = len(self.dependents()), field_label(self.key)
+        return (
+            f"{label} moves {count} figures:"
+            if count
+            else f"{label}: no figure rests on it by its number"
+        )
+
     def wanted(self, width: int) -> int:
         """The whole body."""
         return 1000
@@ -75,7 +83,7 @@ class ExplainSheet(Listing):
             return [
                 canvas.line(),
                 *(text_line(line, width, self.glyphs) for line in wrapped(sentence_of(self.key), width - 6)),
-                text_line(f"{field_label(self.key)} moves {len(self.dependents())} figures:", width, self.glyphs),
+                text_line(self._moves(), width, self.glyphs),
             ]
         node, canvas = self.node, Canvas(width, self.glyphs)
         canvas.put(2, f"Explain {self.key}", bold=True)

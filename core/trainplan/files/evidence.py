@@ -1,0 +1,115 @@
+"""Evidence on the disk against what was signed over: the file is there, is a file, and has the same sha256.
+
+Read-only, with a limit on size and time, so that a FIFO, a dead mount or a sparse giant is told and never waited for. What
+could not be checked is unknown: neither right nor wrong. A link that leads out of the plan's folder is followed and told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+from trainplan.review.record import EvidenceHash, Record
+
+SIZE_LIMIT: Final = 8 * 2**30  # bytes
+TIME_LIMIT: Final = 10.0  # s for one file
+_BLOCK: Final = 2**20
+
+Verdict = Literal["same", "broken", "unknown"]
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class FileCheck:
+    """One file: whether it is what was signed over, the sentence for people, and where a link out leads or ""."""
+
+    file: EvidenceHash
+    verdict: Verdict
+    message: str
+    leads_out: str = ""
+
+
+def answered(work: Callable[[], R], limit: float = TIME_LIMIT) -> R | None:
+    """What `work` returns, or None where it takes longer than `limit` seconds; a stuck call is left behind."""
+    found: list[R] = []
+    thread = threading.Thread(target=lambda: found.append(work()), daemon=True)
+    thread.start()
+    thread.join(limit)
+    return found[0] if found else None
+
+
+def evidence_of(record: Record) -> tuple[EvidenceHash, ...]:
+    """The files that the last sign-off or waiver of each item stands on, each once."""
+    last = {act.subject: act for act in record.acts if act.kind in ("sign", "waive")}
+    return tuple(dict.fromkeys(file for act in last.values() for file in act.evidence))
+
+
+def checked_evidence(
+    folder: Path, files: Iterable[EvidenceHash], limit: float = TIME_LIMIT, size_limit: int = SIZE_LIMIT
+) -> tuple[FileCheck, ...]:
+    """Each file against its hash; paths are relative to `folder`, the plan's."""
+    return tuple(_checked(folder, file, limit, size_limit) for file in files)
+
+
+def _checked(folder: Path, file: EvidenceHash, limit: float, size_limit: int) -> FileCheck:
+    stop = threading.Event()
+    found = answered(lambda: _compared(folder, file, size_limit, stop), limit)
+    stop.set()
+    return found or FileCheck(file, "unknown", f"{file.path}: not read within {limit:g} s")
+
+
+def _compared(folder: Path, file: EvidenceHash, size_limit: int, stop: threading.Event) -> FileCheck:
+    path = folder / file.path
+    try:
+        out = _leads_out(folder, path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return FileCheck(file, "broken", f"{file.path}: the file is missing")
+    except (OSError, ValueError) as error:
+        return FileCheck(file, "unknown", f"{file.path}: {_sentence(error)}")
+    try:
+        return FileCheck(file, *_read(descriptor, file, size_limit, stop), out)
+    except OSError as error:
+        return FileCheck(file, "unknown", f"{file.path}: {_sentence(error)}", out)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, file: EvidenceHash, size_limit: int, stop: threading.Event) -> tuple[Verdict, str]:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return "broken", f"{file.path}: this is not a regular file"
+    if status.st_size > size_limit:
+        return "unknown", f"{file.path}: {status.st_size:,} bytes, {size_limit:,} are read at most"
+    if not file.sha256:
+        return "unknown", f"{file.path}: no sha256 was recorded"
+    digest = _digest(descriptor, stop)
+    if digest == file.sha256.lower():
+        return "same", f"{file.path}: sha256 as signed"
+    return "broken", f"{file.path}: sha256 {file.sha256[:8]} when signed, {digest[:8]} now"
+
+
+def _digest(descriptor: int, stop: threading.Event) -> str:
+    digest = hashlib.sha256()
+    while not stop.is_set() and (block := os.read(descriptor, _BLOCK)):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _leads_out(folder: Path, path: Path) -> str:
+    """Where the path really lies, if a link takes it out of the plan's folder; a path that says so itself does not count."""
+    real, home = os.path.realpath(path), os.path.realpath(folder)
+    named = os.path.normpath(os.path.join(home, os.path.relpath(path, folder)))
+    inside = os.path.commonpath([home, named]) == home
+    return real if inside and os.path.commonpath([home, real]) != home else ""
+
+
+def _sentence(error: Exception) -> str:
+    return os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,141 @@
+"""`review PLAN`: exit 1 until everything is signed; a changed plan, changed evidence and a harmed record show."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainplan.estimation import estimate
+from trainplan.files.signoffs import appended, record_path
+from trainplan.plan.read import open_plan
+from trainplan.review.items import ITEMS, item_covers
+from trainplan.review.ladder import RUNGS
+from trainplan.review.record import Act, EvidenceHash
+from trainplan_tui.cli import main
+
+PLAN = """format = 1
+[model]
+preset = "llama-3.1-8b"
+[data]
+train_tokens = "1T"
+sequence_length = 8192
+sampler = "megatron-blended"
+[batch]
+global_batch_sequences = 1024
+[cluster]
+accelerator = "h100-sxm"
+nodes = 16
+price_per_accelerator_hour = 2.5
+[utilization]
+value = 0.40
+"""
+PASSED = '[[pilot.checks]]\nmetric = "error"\npass_if = "<= 0.1"\nmeasured = 0.05\nevidence = "run.log"\n'
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN + "".join(f'[[pilot]]\nrung = "{name}"\n{PASSED}' for name in RUNGS))
+    (tmp_path / "run.log").write_text("steps")
+    return path
+
+
+@pytest.fixture
+def signed(plan: Path) -> Path:
+    opened = open_plan(plan).plan
+    quantities = estimate(opened).quantities
+    evidence = (EvidenceHash("run.log", hashlib.sha256(b"steps").hexdigest()),)
+    now = dt.datetime.now(dt.UTC)
+    for item in ITEMS:
+        covers = item_covers(item, opened, quantities)
+        appended(plan, Act("sign", item.name, "osei", now, "kim", covers=covers, evidence=evidence))
+    return plan
+
+
+def reviewed(plan: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    status = main(["review", str(plan), "--json", *words])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def states(data: dict[str, Any]) -> dict[str, str]:
+    return {item["item"]: item["state"] for item in data["items"]}
+
+
+def codes(data: dict[str, Any]) -> set[str]:
+    return {finding["code"] for finding in data["findings"]}
+
+
+def test_nobody_signed(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, data = reviewed(plan, capsys)
+    assert status == 1
+    assert data["overall"] == "open"
+    assert data["counts"]["open"] == 10
+    assert [rung["state"] for rung in data["pilot"]] == ["passed"] * 7
+    assert not record_path(plan).exists()
+
+
+def test_all_signed_is_ready(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, data = reviewed(signed, capsys)
+    assert (status, data["ready"], data["overall"]) == (0, True, "signed")
+    assert [one["state"] for one in data["evidence"]] == ["same"]
+
+
+def test_an_edit_breaks_what_it_changed(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, data = reviewed(signed, capsys, "--set", "cluster.price_per_accelerator_hour=2.6")
+    assert status == 1
+    assert {name for name, state in states(data).items() if state == "stale"} == {"configs", "cost"}
+    (cost,) = [item for item in data["items"] if item["item"] == "cost"]
+    assert cost["stale"] == [{"path": "cluster.price_per_accelerator_hour", "old": "2.5", "new": "2.6"}]
+
+
+def test_changed_evidence_is_named(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (signed.parent / "run.log").write_text("other steps")
+    status, data = reviewed(signed, capsys)
+    assert (status, data["overall"]) == (1, "stale")
+    assert "V2" in codes(data)
+    (signed.parent / "run.log").unlink()
+    assert any("missing" in finding["message"] for finding in reviewed(signed, capsys)[1]["findings"])
+
+
+def test_a_harmed_record_is_named(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = record_path(signed)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
+    status, data = reviewed(signed, capsys)
+    assert status == 1
+    assert data["record"]["harms"]
+    assert "V8" in codes(data)
+
+
+def test_an_act_of_the_future_is_named(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(days=2)
+    appended(signed, Act("note", "cost", "roth", later, note="seen"))
+    status, data = reviewed(signed, capsys)
+    assert status == 1
+    assert "V6" in codes(data)
+
+
+def test_the_text_can_be_pasted_and_says_one_person_mode(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    appended(signed, Act("mode", "one-person", "kim", dt.datetime.now(dt.UTC)))
+    assert main(["review", str(signed)]) == 0
+    out = capsys.readouterr().out
+    assert "signed 10: ready" in out
+    assert "one-person mode is on" in out
+    assert "passed 7 of 7, in order" in out
+    assert all(len(line) <= 120 for line in out.splitlines())
+
+
+def test_a_record_cannot_send_escapes(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    appended(plan, Act("fail", "cost", "ro\x1b[31mth", dt.datetime.now(dt.UTC), reason="\x1b]0;x\x07"))
+    assert main(["review", str(plan)]) == 1
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_record_that_is_no_file_is_refused(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record_path(plan).mkdir()
+    assert main(["review", str(plan)]) == 2
+    assert "regular file" in capsys.readouterr().err
