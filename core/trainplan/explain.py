@@ -43,7 +43,9 @@ def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[in
     if isinstance(value, Blocked):
         return Node(name, "", value, blocked_by(value.code) or "-", "", "", value.code, "missing", True, False, ())
     if isinstance(value, Choice):
-        inner = _children(estimate, value.inputs, [f"input {i + 1}" for i in range(len(value.inputs))], depth, above, device)
+        inner = _children(
+            estimate, value.inputs, [f"input {i + 1}" for i in range(len(value.inputs))], depth, above, device
+        )
         return Node(name, "", value, str(value), "", "", value.source, value.kind, value.verified, False, inner)
     shown = readable(value, estimate, device=device)
     if isinstance(value.origin, Given):
@@ -66,7 +68,9 @@ def _node(estimate: Estimate, name: str, value: Value, depth: int, above: set[in
 def _children(
     estimate: Estimate, inputs: tuple[Figure, ...], names: list[str], depth: int, above: set[int], device: bool
 ) -> tuple[Node, ...]:
-    return tuple(_node(estimate, name, item, depth - 1, above, device) for name, item in zip(names, inputs, strict=True))
+    return tuple(
+        _node(estimate, name, item, depth - 1, above, device) for name, item in zip(names, inputs, strict=True)
+    )
 
 
 def readable(value: Figure, estimate: Estimate, *, device: bool = False) -> str:

@@ -186,12 +186,12 @@ class _Clock(Scale):
     """Minutes and seconds as people say them: 11min 23s."""
 
     def text(self, value: float) -> str:
-        return duration(value)[0]
+        return duration(value)[0].removesuffix(" 0s")
 
     def moved(self, before: float, after: float) -> str:
         if before == after:
             return ""
-        return f"{'+' if after > before else '-'}{' '.join(duration(abs(after - before))).strip()}"
+        return f"{'+' if after > before else '-'}{' '.join(duration(abs(after - before))).strip().removesuffix(' 0s')}"
 
 
 def clock(value: float) -> Scale:

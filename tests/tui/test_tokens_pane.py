@@ -76,3 +76,15 @@ async def test_a_manifest_that_cannot_be_read_changes_nothing_and_says_why(play,
     app = await play(example, "2 : manifest's enter paste:broken.idx enter")
     assert app.session.history.now.text == example
     assert "broken.idx" in app.seen[-1]
+
+
+async def test_small_weights_are_rounded_never_cut(play, example) -> None:
+    many = example.replace("weights = { web = 0.5", "weights = { web = 0.016667")
+    app = await play(many, "2")
+    row = next(line for line in app.seen if line.lstrip("> !Ei").startswith("web"))
+    assert ".017" in row
+
+
+async def test_other_views_say_which_they_are(play, example) -> None:
+    app = await play(example, "2 v")
+    assert "view 2 of" in app.seen[2]

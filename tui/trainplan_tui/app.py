@@ -194,6 +194,7 @@ class PlanApp(KeyedApp):
             message=self.message,
             mode="" if self.message else sheet.word if sheet else "editing" if typing else "",
             needle=cursor.needle,
+            part=cursor.view,
         )
 
     # what sheets and commands ask for

@@ -90,11 +90,11 @@ def _check(check: CheckState) -> dict[str, Any]:
     }
 
 
-def lines(found: Review) -> list[str]:
-    """The review in lines of 80 columns where names allow: items, the count, who acts next, rungs."""
+def lines(found: Review, *, ready: bool) -> list[str]:
+    """The review in lines of 80 columns where names allow: items, their count, rungs; `ready` also knows files and findings."""
     told = ["readiness         state    by             date        why"]
     told += [_item_line(number, one) for number, one in enumerate(found.items, 1)]
-    told.append(f"{_counts(found)}: {'ready' if found.ready else 'not ready'}")
+    told.append(f"{_counts(found)}: {'ready' if ready else 'not ready'}")
     if found.record.one_person:
         told.append("one-person mode is on: whoever made the evidence may sign for it")
     told.append("")

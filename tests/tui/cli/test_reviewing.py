@@ -139,3 +139,25 @@ def test_a_record_that_is_no_file_is_refused(plan: Path, capsys: pytest.CaptureF
     record_path(plan).mkdir()
     assert main(["review", str(plan)]) == 2
     assert "regular file" in capsys.readouterr().err
+
+
+def test_what_the_program_checks_itself_stands_apart(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (signed.parent / "run.sh").write_text("rm -rf out\n")
+    status, data = reviewed(signed, capsys, "--set", "paths.launch_script=run.sh")
+    assert (status, data["ready"]) == (1, False)
+    assert [(one["item"], one["verdict"]) for one in data["automatic"]] == [("configs", "failed")]
+    assert main(["review", str(signed), "--set", "paths.launch_script=run.sh"]) == 1
+    out = capsys.readouterr().out
+    assert "signed 9, stale 1: not ready" in out
+    assert "rm -rf out" in out
+
+
+def test_signatures_over_rungs_that_did_not_pass_are_not_ready(
+    signed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    signed.write_text(PLAN)
+    status, data = reviewed(signed, capsys)
+    assert (status, data["ready"], data["overall"]) == (1, False, "signed")
+    assert "V5" in codes(data)
+    assert main(["review", str(signed)]) == 1
+    assert "signed 10: not ready" in capsys.readouterr().out

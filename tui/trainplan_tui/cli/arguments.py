@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "diff": "what differs between two plans, in fields and in numbers",
     "forecast": "finish and cost as P10, P50 and P90, from simulated histories",
     "review": "readiness and pilot state without the app; exit status 1 while not ready",
+    "export": "text for a real launcher; nothing is submitted",
     "new": "write a new plan",
     "import": "a config.json as a plan",
     "sources": "fill sources from manifests, beside what the plan says",
@@ -113,6 +114,11 @@ def _review(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
+def _export(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument("--to", choices=("slurm", "megatron"), required=True, help="sbatch script, or Megatron arguments")
+
+
 def _diff(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("plan", metavar="PLAN", help="plan file")
     sub.add_argument("other", metavar="PLAN", help="plan file to compare with")
@@ -198,6 +204,7 @@ _ADDERS: Final = {
     "diff": _diff,
     "forecast": _forecast,
     "review": _review,
+    "export": _export,
     "new": _new,
     "import": _import,
     "sources": _sources,

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from trainplan import asjson
+from trainplan import asjson, numbers
 from trainplan.estimation import Estimate
 from trainplan.explain import Node, tree
 from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import quantity_label
+from trainplan.ledgers import TABLES
 from trainplan.moves import dependents
-from trainplan.plan.describe import annotation_of, is_text, sentence_of
+from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import UnknownPath, resolve
-from trainplan.plan.faults import known_fields, nearest_name
+from trainplan.plan.faults import known_fields, known_tables, nearest_name
 from trainplan.table import FieldRow, cells, short_row
 from trainplan_tui.cli.running import Options, Refused, estimated, say, write_json
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
@@ -28,7 +29,7 @@ def run(options: Options) -> int:
     if options.key not in estimate.all_quantities:
         path = _field(options.key, estimate)
         if path is None:
-            nearest = nearest_name(options.key, estimate.all_quantities)
+            nearest = nearest_name(options.key, (*_fields(), *estimate.all_quantities))
             raise Refused(f"no quantity or field {options.key}" + (f". Nearest: {nearest}" if nearest else ""))
         _explain_field(path, estimate, as_json=options.json)
         return 0
@@ -47,6 +48,11 @@ def _forecast_too(estimate: Estimate) -> Estimate:
     return replace(estimate, quantities={**estimate.quantities, **forecast(estimate).quantities})
 
 
+def _fields() -> list[str]:
+    """Paths of the fields that stand in a table of the plan."""
+    return [f"{table}.{field}" for table in known_tables() for field in known_fields((table,))]
+
+
 def _field(key: str, estimate: Estimate) -> str | None:
     """The path of a plan field; None where the key names none, or a whole table."""
     try:
@@ -58,7 +64,7 @@ def _field(key: str, estimate: Estimate) -> str | None:
 
 def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
     """What a field is, what it says and since when, and the figures that rest on it."""
-    told, moved = cells(FieldRow(path), estimate), dependents(estimate, path)
+    told, moved = cells(_row(path, estimate), estimate), dependents(estimate, path)
     if not told.value and (text := _written(path, estimate)) != "":
         told = replace(told, value=text, raw=text, rests_on="file")
     if as_json:
@@ -71,8 +77,11 @@ def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
     say(f"  {sentence_of(path)}")
     if (source := _source_of(path, estimate)) != "":
         say(f"  source: {source}")
-    if not moved and is_text(annotation_of(path)):
-        say("  a word: what another one moves is told by diff PLAN PLAN --set " + f"{path}=OTHER")
+    if not moved and not told.value:
+        say("  empty: no figure rests on it")
+        return
+    if not moved and not isinstance(estimate.situation.value(path), int | float):
+        say(f"  no number: what another value moves is told by diff PLAN PLAN --set {path}=OTHER")
         return
     say(f"  moves {len(moved)} figure{'' if len(moved) == 1 else 's'}{':' if moved else ''}")
     for key in moved:
@@ -80,12 +89,24 @@ def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
         say(f"    {row.label:<28} {row.value:>14}  {row.unit:<10}  {key}")
 
 
+def _row(path: str, estimate: Estimate) -> FieldRow:
+    """The field as its ledger writes it; memory of devices and hosts in GiB where no ledger has it."""
+    rows = (row for table in TABLES.values() for row in table.rows if isinstance(row, FieldRow))
+    memory = "memory" in path and estimate.situation[path].unit == "bytes"
+    own = FieldRow(path, "", numbers.device_bytes if memory else numbers.plain)
+    return next((row for row in rows if row.path == path), own)
+
+
 def _written(path: str, estimate: Estimate) -> str:
     """A field of a list's entry as the plan has it; empty where it is not written."""
     value: Any = estimate.plan
     for key in resolve(path, estimate.plan):
-        value = value.get(key) if isinstance(value, Mapping) else value[key] if isinstance(key, int) else getattr(value, key, None)
+        value = value.get(key) if isinstance(value, Mapping) else _inside(value, key)
     return "" if value is None else getattr(value, "text", "") or str(value)
+
+
+def _inside(value: Any, key: str | int) -> Any:
+    return value[key] if isinstance(key, int) else getattr(value, key, None)
 
 
 def _source_of(path: str, estimate: Estimate) -> str:
@@ -102,7 +123,8 @@ def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None
         return
     say(f"  {node.shown}   rests on {node.rests_on}")
     if isinstance(node.value, Figure):
-        say(f"  exactly {asjson.number(node.value):,} {asjson.unit(node.value.unit, estimate)}")
+        unit = asjson.unit(node.value.unit, estimate) if node.value.unit != "1" else ""
+        say(f"  exactly {asjson.number(node.value):,} {unit}".rstrip())
         if isinstance(node.value.origin, Card):
             from trainplan.cardtext import sentence
 

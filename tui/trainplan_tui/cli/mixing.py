@@ -26,12 +26,26 @@ def _stages(estimate: Estimate) -> Listing:
 
 
 def _stage(place: int, phase: Phase) -> tuple[str, ...]:
-    return (phase.name or f"stage {place}", _tokens(phase.begin), _tokens(phase.tokens), _told(phase.length, numbers.count))
+    return (
+        phase.name or f"stage {place}",
+        _tokens(phase.begin),
+        _tokens(phase.tokens),
+        _told(phase.length, numbers.count),
+    )
 
 
 def _sources(estimate: Estimate) -> Listing:
     stages = [phase.name or f"stage {place}" for place, phase in enumerate(estimate.mixture.phases, 1)]
-    heads = ("source", "unique", *(f"weight {name}" for name in stages), "drawn", "share", "passes", "seen", "effective")
+    heads = (
+        "source",
+        "unique",
+        *(f"weight {name}" for name in stages),
+        "drawn",
+        "share",
+        "passes",
+        "seen",
+        "effective",
+    )
     return Listing("sources", heads, tuple(_source(one) for one in estimate.mixture.rows))
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 from trainplan import asjson
+from trainplan.files.automatic import Checked, automatic_checks
 from trainplan.files.evidence import FileCheck, checked_evidence, evidence_of
 from trainplan.files.signoffs import RecordError, record_path, recorded
 from trainplan.plan.canonical import plan_hash
@@ -28,16 +29,21 @@ def run(options: Options) -> int:
     broken = {one.file: one.message for one in files if one.verdict == "broken"}
     found = review(plan.plan, estimate.quantities, record, now.date(), broken)
     told = review_findings(plan.plan, found)
+    looked = automatic_checks(path.parent, plan.plan)
     ready = found.ready and not any(item.severity == "error" for item in told)
+    ready = ready and not any(one.verdict == "failed" for one in looked)
     if options.json:
         data = {"format": 1, **as_data(found), "ready": ready, "evidence": [_file(one) for one in files]}
+        data["automatic"] = [_looked(one) for one in looked]
         write_json({**data, "findings": [asjson.finding(item) for item in told]})
         return 0 if ready else 1
     say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}, {now:%Y-%m-%d %H:%M} UTC, record {record_path(path).name}")
-    for line in lines(found):
+    for line in lines(found, ready=ready):
         say(line)
     for one in files:
         _print_file(one)
+    for one in looked:
+        say(f"{one.verdict:<8} {one.item}: {one.check}: {one.found}")
     for item in told:
         print_finding(item)
     return 0 if ready else 1
@@ -45,6 +51,10 @@ def run(options: Options) -> int:
 
 def _file(one: FileCheck) -> dict[str, str]:
     return {"path": one.file.path, "state": one.verdict, "message": one.message, "leads_out": one.leads_out}
+
+
+def _looked(one: Checked) -> dict[str, str]:
+    return {"item": one.item, "check": one.check, "verdict": one.verdict, "found": one.found}
 
 
 def _print_file(one: FileCheck) -> None:

@@ -25,6 +25,7 @@ _HOMES = {
     "diff": "differing",
     "forecast": "forecasting",
     "review": "reviewing",
+    "export": "exporting",
     "new": "creating",
     "import": "importing",
     "sources": "sourcing",

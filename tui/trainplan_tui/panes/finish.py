@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import TYPE_CHECKING
 
 from trainplan.figure import Blocked, Figure
-from trainplan.forecast import HALF_DAY, Bin, Forecast
-from trainplan.spread import Driver
 from trainplan.table import blocked_by
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.shown import Shown
@@ -15,9 +14,14 @@ from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import rule
 
+if TYPE_CHECKING:
+    from trainplan.forecast import Bin, Forecast
+    from trainplan.spread import Driver
+
 QUANTILES = ("p10", "p50", "p90")
 LABEL, SHARE, BARS = 2, 19, 21
 MOST_BINS = 16
+HALF_DAY = 43200.0
 
 
 def quantile_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
@@ -88,6 +92,8 @@ def _histogram(found: Forecast, shown: Shown, width: int, glyphs: Glyphs) -> lis
 
 def _merged(bins: tuple[Bin, ...]) -> tuple[Bin, ...]:
     """Neighbours together until all fit: a picture of fewer, wider bars says the same."""
+    from trainplan.forecast import Bin
+
     while len(bins) > MOST_BINS:
         pairs = [bins[place : place + 2] for place in range(0, len(bins), 2)]
         bins = tuple(Bin(pair[0].begin, sum(one.share for one in pair)) for pair in pairs)

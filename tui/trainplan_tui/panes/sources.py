@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from trainplan.budgets.mixture import SourceBudget
@@ -124,9 +125,16 @@ def _box(canvas: Canvas, path: str, start: int, end: int, shown: str, raw: str) 
     return Box(path, start, end, raw)
 
 
+def _four_cells(weight: float) -> str:
+    """A weight in four cells, rounded, never cut: `0.25`, `.017`, `2e-4`."""
+    if round(weight, 2) == weight or not 0 < weight < 1:
+        return f"{weight:.2f}"
+    return f"{weight:.3f}"[1:] if 0.0005 <= weight < 0.9995 else re.sub("e-0", "e-", f"{weight:.0e}")
+
+
 def _weight_box(canvas: Canvas, shown: Shown, stage: int | None, name: str, start: int, end: int) -> Box:
     weight = weights_of(shown.plan, stage).get(name)
-    text = "" if weight is None else f"{weight:.2f}" if round(weight, 2) == weight else f"{weight:.3g}"[:4]
+    text = "" if weight is None else _four_cells(weight)
     raw = "" if weight is None else f"{weight:.12g}"
     return _box(canvas, weight_path(shown.plan, stage, name), start, end, text, raw)
 
@@ -201,7 +209,7 @@ def _stage_row(shown: Shown, place: int, stage: Stage, last: bool, width: int, g
         canvas.right(56, short(stretch.tokens), bold=shown.valid)
     whole = sum(weights_of(shown.plan, place).values())
     off = abs(whole - 1) > 1e-6
-    canvas.put(60, f"{whole:.4g}" + (f", {1 - whole:+.4g} to 1" if off else ""), "error" if off else "dim")
+    canvas.put(60, f"{whole:.7g}" + (f", {1 - whole:+.4g} to 1" if off else ""), "error" if off else "dim")
     return BodyRow(path, "field", canvas.line(), tuple(boxes))
 
 

@@ -1,39 +1,42 @@
-"""Which panes there are: each one's names, rows, table, side and views. The app knows panes only by this list."""
+"""Which panes there are: each one's names, module and table. The app knows panes only by this list.
+
+A pane's module is imported when the pane is first shown: the first screen needs one of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from importlib import import_module
+from typing import Final, Protocol, cast
 
 from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
 from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
 from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import Table
-from trainplan_tui.panes import compute, evaluation, faults, memory, mesh, names, overview, storage, tokens
+from trainplan_tui.panes import names
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.panes.sources import views
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import PaneName
 
-Rows = Callable[[Shown, int, int, Glyphs, int], list[BodyRow]]
-"""(shown, width, height, glyphs, view) to rows."""
 
-Side = Callable[[Shown, int, Glyphs], list[Line]]
-"""(shown, width, glyphs) to the lines right of the ledger in a wide window."""
+class Drawn(Protocol):
+    """What every pane's module has. `views` only where there is more than one view."""
+
+    def rows(self, shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]: ...
+    def side(self, shown: Shown, width: int, glyphs: Glyphs) -> list[Line]: ...
+    def views(self, shown: Shown) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One pane. Its title is its full name; `views` is how many views `v` goes through."""
+    """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several."""
 
     name: PaneName
-    rows: Rows
+    module: str
     table: Table
-    side: Side
-    views: Callable[[Shown], int] = lambda shown: 1
+    more_views: bool = False
 
     @property
     def title(self) -> str:
@@ -45,14 +48,30 @@ class Pane:
         """Budgets whose findings stand in it."""
         return names.BUDGETS[self.name]
 
+    def rows(self, shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
+        """The rows of its body."""
+        return self._drawn.rows(shown, width, height, glyphs, view)
+
+    def side(self, shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+        """The lines right of the ledger in a wide window."""
+        return self._drawn.side(shown, width, glyphs)
+
+    def views(self, shown: Shown) -> int:
+        """How many views `v` goes through."""
+        return self._drawn.views(shown) if self.more_views else 1
+
+    @property
+    def _drawn(self) -> Drawn:
+        return cast("Drawn", import_module(f"trainplan_tui.panes.{self.module}"))
+
 
 PANES: Final = (
-    Pane(names.OVERVIEW, overview.rows, OVERVIEW, overview.side),
-    Pane(names.TOKENS, tokens.rows, TOKENS, tokens.side, views),
-    Pane(names.COMPUTE, compute.rows, COMPUTE, compute.side),
-    Pane(names.MEMORY, memory.rows, MEMORY, memory.side, memory.views),
-    Pane(names.MESH, mesh.rows, PARALLELISM, mesh.side, mesh.views),
-    Pane(names.STORAGE, storage.rows, STORAGE, storage.side),
-    Pane(names.FAULTS, faults.rows, RELIABILITY, faults.side),
-    Pane(names.EVALUATION, evaluation.rows, EVALUATION, evaluation.side),
+    Pane(names.OVERVIEW, "overview", OVERVIEW),
+    Pane(names.TOKENS, "tokens", TOKENS, more_views=True),
+    Pane(names.COMPUTE, "compute", COMPUTE),
+    Pane(names.MEMORY, "memory", MEMORY, more_views=True),
+    Pane(names.MESH, "mesh", PARALLELISM, more_views=True),
+    Pane(names.STORAGE, "storage", STORAGE),
+    Pane(names.FAULTS, "faults", RELIABILITY),
+    Pane(names.EVALUATION, "evaluation", EVALUATION),
 )

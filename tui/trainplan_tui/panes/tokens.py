@@ -6,6 +6,7 @@ from trainplan.figure import Figure
 from trainplan.ledgers import TOKENS as LEDGER
 from trainplan.plan.tables import Stage
 from trainplan.table import FieldRow, FigureRow
+from trainplan_tui.panes import sources
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, TOKENS
 from trainplan_tui.panes.rows import BodyRow, rule_row
@@ -51,6 +52,11 @@ def _stages_title(shown: Shown) -> str:
 
 def _end(stage: Stage) -> str:
     return stage.until_tokens.text or f"{stage.until_tokens:,.0f}" if stage.until_tokens is not None else "the end"
+
+
+def views(shown: Shown) -> int:
+    """The ledger with its sources, and the views of sources and stages."""
+    return sources.views(shown)
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:

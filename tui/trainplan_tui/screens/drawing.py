@@ -46,6 +46,7 @@ class View:
     message: str = ""
     mode: str = ""
     needle: str = ""
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, shee
     lines[0] = strip(strip_parts(shown), width, glyphs)
     names = [pane.name for pane in PANES]
     lines[1] = panes_row(names, PANES.index(view.pane), _marks(shown), width, glyphs)
-    lines[2] = heading(view.pane.title, ledger_width(width), glyphs)
+    lines[2] = heading(view.pane.title, ledger_width(width), glyphs, _part(view, shown))
     cursor = (2, 0)
     for place, position in zip(parts.body, range(first, len(rows)), strict=False):
         here = position == view.row and bool(rows[position].id)
@@ -170,6 +171,11 @@ def _typed(canvas: Canvas, box: Box, typing: Typing) -> int:
     else:
         canvas.cursor(box.start + seen.column, box.start + seen.column)
     return box.start - 1 + seen.column
+
+
+def _part(view: View, shown: Shown) -> str:
+    """Which view it is, where it is not the ledger: its columns have heads of their own."""
+    return f"view {view.part + 1} of {view.pane.views(shown)}" if view.part else ""
 
 
 def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:

@@ -63,8 +63,9 @@ def _room(estimate: Estimate) -> tuple[Told, bool, str]:
 
 def _untold(room: Figure | Blocked) -> str:
     """The finding that says why memory cannot be told; nothing where a field is missing, which its own row says."""
-    found = isinstance(room, Blocked) and room.code != "none" and ":" not in room.code
-    return f"memory: see {room.code}" if found else ""
+    if not isinstance(room, Blocked) or room.code == "none" or ":" in room.code:
+        return ""
+    return f"memory: see {room.code}"
 
 
 def finish(estimate: Estimate) -> Told:

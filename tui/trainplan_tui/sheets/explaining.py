@@ -65,11 +65,7 @@ class ExplainSheet(Listing):
 
     def _moves(self) -> str:
         count, label = len(self.dependents()), field_label(self.key)
-        return (
-            f"{label} moves {count} figures:"
-            if count
-            else f"{label}: no figure rests on it by its number"
-        )
+        return f"{label} moves {count} figures:" if count else f"{label}: no figure rests on it by its number"
 
     def wanted(self, width: int) -> int:
         """The whole body."""

@@ -1,0 +1,148 @@
+"""An sbatch script of a plan's full run: nodes, time limit, signal before the limit, requeue, one task a node, torchrun.
+
+It is text: nothing here submits it. The training program and what a plan does not say come from the environment of the job,
+and the script stops with a sentence where they are missing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from typing import Final
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.interop.export.megatron import ExportError, megatron_arguments, whole
+from trainplan.plan.canonical import plan_hash
+
+LEAST_GRACE: Final = 60  # s
+MOST_GRACE: Final = 65_535  # s, the most that --signal of sbatch takes
+ARRAY_LIMIT: Final = 1_000  # jobs; Slurm's default MaxArraySize is 1001
+
+
+def sbatch_script(estimate: Estimate) -> str:
+    """The script with its line end. Raises ExportError where the plan cannot say what Slurm needs."""
+    accelerator = estimate.plan.cluster.accelerator or ""
+    if accelerator.startswith(("tpu", "trn", "gaudi")):
+        raise ExportError(f"cluster.accelerator is {accelerator}; Slurm scripts are written for GPUs")
+    lines = [
+        "#!/bin/bash",
+        *_options(estimate),
+        "",
+        *_heading(estimate),
+        "",
+        *_environment(estimate),
+        *_launch(estimate),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def grace(estimate: Estimate) -> int:
+    """Seconds between the signal and the limit: two steps and two checkpoint stalls, one minute at least."""
+    needed = 2 * (_seconds(estimate, "compute.step_time") + _seconds(estimate, "storage.checkpoint_stall"))
+    found = max(LEAST_GRACE, math.ceil(needed))
+    if found > MOST_GRACE:
+        raise ExportError(f"two steps and two saves take {found:,} s; Slurm signals {MOST_GRACE:,} s ahead at most")
+    return found
+
+
+def segments(estimate: Estimate) -> int:
+    """Jobs that the run takes under its time limit, each losing the grace and one restart; 1 without a limit."""
+    limit = estimate.plan.reliability.job_time_limit
+    if limit is None:
+        return 1
+    useful = float(limit) - grace(estimate) - float(estimate.plan.reliability.restart_time)
+    if useful <= 0:
+        raise ExportError("reliability.job_time_limit is shorter than the restart and the grace before the limit")
+    return max(1, math.ceil(_seconds(estimate, "compute.wall_time") / useful))
+
+
+def _seconds(estimate: Estimate, key: str) -> float:
+    value = estimate.quantities[key]
+    if not isinstance(value, Figure):
+        raise ExportError(f"{key} cannot be told: {getattr(value, 'code', value)}")
+    return float(value)
+
+
+def _options(estimate: Estimate) -> list[str]:
+    limit, jobs = estimate.plan.reliability.job_time_limit, segments(estimate)
+    if jobs > ARRAY_LIMIT:
+        raise ExportError(f"the time limit cuts the run into {jobs:,} jobs; {ARRAY_LIMIT:,} are written at most")
+    options = [
+        f"--job-name={_slug(estimate.plan.name or 'trainplan')}",
+        f"--nodes={whole(estimate, 'cluster.nodes')}",
+        "--ntasks-per-node=1",
+        f"--gres=gpu:{whole(estimate, 'cluster.accelerators_per_node')}",
+        "--exclusive",
+        "--hint=nomultithread",
+        *([f"--time={_clock(float(limit))}"] if limit else []),
+        f"--signal={'TERM' if _megatron(estimate) else 'USR1'}@{grace(estimate)}",
+        "--requeue",
+        "--open-mode=append",
+        *([f"--array=1-{jobs}%1"] if jobs > 1 else []),
+        f"--output={'%x-%A_%a' if jobs > 1 else '%x-%j'}.out",
+    ]
+    return [f"#SBATCH {option}" for option in options]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.")[:60] or "trainplan"
+
+
+def _clock(seconds: float) -> str:
+    """`D-HH:MM:SS`, rounded down to whole minutes as Slurm counts, one minute at least."""
+    minutes = max(1, int(seconds // 60))
+    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
+
+
+def _heading(estimate: Estimate) -> list[str]:
+    return [
+        f"# plan {json.dumps(estimate.plan.name or '')}",
+        f"# plan hash {plan_hash(estimate.plan)}",
+        f"# {whole(estimate, 'parallelism.world_size')} accelerators; the signal comes {grace(estimate)} s before the limit: "
+        "two steps and two saves",
+        "# not in a plan: learning rate, data path, account, partition, reservation",
+    ]
+
+
+def _environment(estimate: Estimate) -> list[str]:
+    fsdp = estimate.situation.word("parallelism.sharding") in ("zero-2", "zero-3", "hsdp")
+    one = ["export CUDA_DEVICE_MAX_CONNECTIONS=1"] if estimate.plan.parallelism.tensor > 1 and not fsdp else []
+    return [
+        "set -euo pipefail",
+        ': "${TRAIN_PROGRAM:?set it to the training program, such as pretrain_gpt.py}"',
+        *one,
+        "export PYTORCH_ALLOC_CONF=expandable_segments:True",
+        'head_node=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+        "",
+    ]
+
+
+def _launch(estimate: Estimate) -> list[str]:
+    words = [
+        "srun --kill-on-bad-exit=1 --wait=60",
+        f"torchrun --nnodes={whole(estimate, 'cluster.nodes')} "
+        f"--nproc-per-node={whole(estimate, 'cluster.accelerators_per_node')} --max-restarts=0",
+        '--rdzv-backend=c10d --rdzv-endpoint="$head_node:29500" --rdzv-id="$SLURM_JOB_ID"',
+        '"$TRAIN_PROGRAM"',
+        *_arguments(estimate),
+    ]
+    return [f"{'  ' if place else ''}{word} \\" for place, word in enumerate(words)] + ["  ${TRAIN_ARGUMENTS:-}"]
+
+
+def _arguments(estimate: Estimate) -> list[str]:
+    if not _megatron(estimate):
+        return []
+    return argument_lines(megatron_arguments(estimate))
+
+
+def _megatron(estimate: Estimate) -> bool:
+    """Whether the program is Megatron, whose `--exit-signal-handler` saves on SIGTERM."""
+    return estimate.situation.word("training.framework") == "megatron"
+
+
+def argument_lines(arguments: list[tuple[str, str]]) -> list[str]:
+    """One argument a line, its value quoted for a shell."""
+    return [f"{name} {shlex.quote(value)}".rstrip() if value else name for name, value in arguments]

@@ -1,0 +1,88 @@
+"""What the table of differences prints: old, new and movement on one scale, in the units of their kind, in columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trainplan import numbers
+from trainplan.compare import Move, differences
+from trainplan.estimation import Estimate, estimate
+from trainplan.plan.edit import set_all
+from trainplan.plan.read import open_plan
+
+PLAN = Path(__file__).resolve().parents[2] / "plans" / "llama-3.1-8b.toml"
+
+
+def varied(*assignments: str) -> Estimate:
+    opened = open_plan(PLAN)
+    return estimate(set_all(opened.source.text, opened.plan, assignments).plan)
+
+
+def moves(*assignments: str) -> dict[str, Move]:
+    return {move.key: move for move in differences(varied(), varied(*assignments)).moves}
+
+
+def test_old_and_new_stand_under_one_prefix() -> None:
+    move = moves("data.train_tokens=20T")["compute.training_flops"]
+    assert (move.label, move.before, move.after, move.moved) == ("training FLOP, YFLOP", "0.803", "1.029", "+0.226")
+    back = {one.key: one for one in differences(varied("data.train_tokens=20T"), varied()).moves}
+    assert back["compute.training_flops"].before == "1.029"
+    assert back["compute.training_flops"].after == "0.803"
+
+
+def test_every_difference_is_that_of_the_printed_values() -> None:
+    for move in moves("data.train_tokens=20T", "cluster.nodes=64").values():
+        if (
+            move.before[-1:].isdigit()
+            and "<" not in move.before + move.after + move.moved
+            and "changed" not in move.moved
+        ):
+            before, after, moved = (float(text.replace(",", "")) for text in (move.before, move.after, move.moved))
+            least = 10.0 ** -min(len(text.partition(".")[2]) for text in (move.before, move.after, move.moved))
+            assert after - before == pytest.approx(moved, abs=1.1 * least), move.key
+
+
+def test_device_memory_is_in_gib_and_disks_in_tb() -> None:
+    found = moves("batch.micro_batch_sequences=2", "data.train_tokens=20T")
+    assert found["memory.total"].label == "total, GiB"
+    assert found["memory.total"].before == "60.95"
+    assert found["storage.peak"].label.endswith(", TB")
+    assert not [
+        move.label
+        for key, move in found.items()
+        if key.startswith("memory.") and move.label.endswith("B") and "iB" not in move.label
+    ]
+
+
+def test_no_text_is_wider_than_its_column() -> None:
+    found = moves("data.train_tokens=20T")
+    assert (found["tokens.sequences"].before, found["tokens.sequences"].moved) == ("1.904G", "+0.537G")
+    assert all(len(text) <= 12 for move in found.values() for text in (move.before, move.after, move.moved))
+
+
+def test_a_scale_for_two_keeps_the_digits_of_the_smaller_one() -> None:
+    scale = numbers.common(numbers.count, 2.0, 1.5)
+    assert (scale.text(2.0), scale.text(1.5)) == ("2.000", "1.500")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (683.2, "11min 23s"),
+        (1200.0, "20min"),
+        (4500.0, "1.250 h"),
+        (68.0, "68.00 s"),
+        (200000.0, "2.315 d"),
+        (0.0, "0 s"),
+    ],
+)
+def test_times_below_an_hour_are_minutes_and_seconds(seconds: float, text: str) -> None:
+    scale = numbers.clock(seconds)
+    assert f"{scale.text(seconds)} {scale.unit}".strip() == text
+
+
+def test_a_time_moves_in_minutes_and_seconds() -> None:
+    assert numbers.clock(683.2).moved(600.0, 683.2) == "+83.20 s"
+    assert numbers.clock(683.2).moved(683.2, 683.2) == ""

@@ -1,0 +1,34 @@
+"""`export PLAN --to KIND`: text on stdout, exit 2 with a sentence where the plan cannot say it; nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trainplan_tui.cli import main
+
+PLAN = Path(__file__).resolve().parents[3] / "plans" / "llama-3.1-8b.toml"
+
+
+def test_both_kinds_print(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(PLAN), "--to", "slurm"]) == 0
+    script = capsys.readouterr().out
+    assert script.startswith("#!/bin/bash\n#SBATCH ")
+    assert main(["export", str(PLAN), "--to", "megatron"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("# plan hash ")
+    assert "--num-layers 32" in lines
+    assert all(f"  {line} \\" in script for line in lines[1:])
+
+
+def test_a_field_for_this_call_moves_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(PLAN), "--to", "slurm", "--set", "cluster.nodes=64"]) == 0
+    assert "#SBATCH --nodes=64" in capsys.readouterr().out
+
+
+def test_what_cannot_be_said_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(PLAN), "--to", "megatron", "--set", "training.optimizer=lion"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "training.optimizer" in told.err

@@ -1,0 +1,131 @@
+"""What commands say in columns: units, cut texts, listings, and all errors at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from trainplan_tui.cli import main
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_bytes((ROOT / "plans" / "llama-3.1-8b.toml").read_bytes())
+    return path
+
+
+def run(*words: object) -> int:
+    return main([str(word) for word in words])
+
+
+def test_columns_of_a_difference_do_not_touch(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("diff", plan, plan, "--set", "data.train_tokens=20T") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"sequences +1\.904G +2\.441G +\+0\.537G ", out)
+    assert not re.search(r"\d\+\d", out)
+
+
+def test_a_field_is_explained(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("explain", plan, "cluster.nodes") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("cluster.nodes   nodes\n  128 x 8 H100   rests on file\n  Nodes that train.\n")
+    assert "compute.cost" in out
+    assert re.search(r"memory\.total\b", out)
+    assert "60.95  GiB" in out
+    assert run("explain", plan, "data.stages.main.until_tokens") == 0
+    assert "  14T   rests on file" in capsys.readouterr().out
+    assert run("explain", plan, "cluster.memory_per_accelerator") == 0
+    assert "  79.10 GiB   rests on catalogue" in capsys.readouterr().out
+    assert run("explain", plan, "cluster.nodes", "--json") == 0
+    told = json.loads(capsys.readouterr().out)["field"]
+    assert told["value"] == "128"
+    assert "compute.cost" in told["moves"]
+
+
+def test_what_is_no_field_and_no_quantity_is_refused(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for key in ("cluster", "cluster.nodez", "compute.cots"):
+        assert run("explain", plan, key) == 2
+        assert f"no quantity or field {key}" in capsys.readouterr().err
+    run("explain", plan, "cluster.nodez")
+    assert capsys.readouterr().err.endswith("Nearest: cluster.nodes\n")
+
+
+def test_the_forecast_is_explained_with_the_currency(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("explain", plan, "forecast.finish.p50") == 0
+    assert "finish, P50" in capsys.readouterr().out
+    assert run("explain", plan, "compute.cost") == 0
+    out = capsys.readouterr().out
+    assert "currency" not in out
+    assert "(586,835 + 18,339 + 64.607) x 2.5" in out
+
+
+def test_set_tells_all_errors_at_once(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = plan.read_bytes()
+    assert run("set", plan, "data.train_tokens=abc", "nope=1", "cluster.nodes=0", "cluster.gpus_per_node=4") == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[1] for line in lines] == ["1", "2", "3", "4"]
+    assert "Known here: schedule, " in lines[1]
+    assert lines[1].endswith("readiness")
+    assert lines[3].endswith("Nearest: accelerators_per_node")
+    assert plan.read_bytes() == before
+
+
+def test_what_others_call_accelerators_is_known(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("gpus", "ngpus", "num_gpus"):
+        assert run("set", plan, f"{name}=8") == 2
+        assert "Nearest: cluster.accelerators_per_node" in capsys.readouterr().err
+
+
+def test_new_tells_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "new.toml"
+    answers = ("--model", "llma", "--accelerator", "h100", "--nodes", "-3", "--tokens", "zz")
+    assert run("new", *answers, "-o", output) == 2
+    told = capsys.readouterr().err
+    assert [word for word in ('"llma"', '"h100"', "--nodes: ", "--tokens: ") if word in told] == [
+        '"llma"',
+        '"h100"',
+        "--nodes: ",
+        "--tokens: ",
+    ]
+    assert not output.exists()
+
+
+def test_device_memory_has_its_unit(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("show", plan, "--budget", "memory")
+    assert re.search(r"device memory +79\.10  GiB", capsys.readouterr().out)
+    run("show", plan, "--budget", "memory", "--set", "cluster.memory_per_accelerator=80GiB")
+    assert re.search(r"device memory +80GiB +file", capsys.readouterr().out)
+
+
+def test_a_long_text_is_cut_to_its_column_and_whole_as_sentences(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("show", plan, "--budget", "compute")
+    assert re.search(r"^evidence source {11}.{16}… {16}file$", capsys.readouterr().out, re.MULTILINE)
+    run("show", plan, "--budget", "compute", "--plain")
+    assert "…" not in capsys.readouterr().out
+
+
+def test_every_row_is_told_in_a_sentence(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("show", plan, "--help-rows")
+    out = capsys.readouterr().out
+    assert not re.search(r": *$|no such part|cannot be told", out, re.MULTILINE)
+    assert "  logits: Logits of the output head" in out
+
+
+def test_tokens_list_their_stages_and_sources(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("show", plan, "--budget", "tokens")
+    out = capsys.readouterr().out
+    assert re.search(r"anneal +14\.00T +1\.600T +8,192", out)
+    assert re.search(r"math +180\.0G +0\.030 +0\.250 +820\.0G +0\.053 +4\.556", out)
+
+
+def test_times_of_the_reliability_ledger_are_said_in_minutes(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("show", plan, "--budget", "reliability")
+    assert re.search(r"interval in use +11min 23s ", capsys.readouterr().out)
