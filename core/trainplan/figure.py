@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from types import CodeType, FunctionType
-from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
 P = ParamSpec("P")
 
@@ -175,81 +173,6 @@ def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
     figure = Figure(value)
     figure.origin, figure.inputs = card, inputs
     return figure
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Callable[P, float]], Callable[P, Figure]]:
-    """Make one published formula out of a function on plain numbers.
-
-    Figures in, a Figure out; numpy columns in, a column out; bare numbers in, a bare number out; a Figure mixed with a bare
-    number raises TypeError. A blocked input comes back before the body runs; division by zero, overflow, nan and infinity
-    become `Blocked`. `unit` is the unit of the value in base units, `source` the citation, `verified` whether it was re-read.
-    """
-
-    def wrap(body: Callable[P, float]) -> Callable[P, Figure]:
-        code: CodeType = body.__code__  # pyright: ignore[reportFunctionMemberAccess]
-        names = code.co_varnames[: code.co_argcount]
-        call = _call(Card(body.__name__, unit, source, verified, names, cast("Callable[..., float]", body)))
-        call.__doc__, call.__module__ = body.__doc__, body.__module__
-        return cast("Callable[P, Figure]", call)
-
-    return wrap
-
-
-_CALL: Final = """
-def call({names}):
-    if {figures}:
-        try:
-            value = body({names})
-        except (ZeroDivisionError, OverflowError, ValueError):
-            return undefined
-        if value - value != 0.0:  # nan or infinity
-            return undefined
-        figure = Figure(value)
-        figure.origin, figure.inputs = card, ({names},)
-        return figure
-    return otherwise(card, ({names},))
-"""
-"""What a formula does with its inputs. Written out for their number: a loop over `*args` takes half as long again."""
-
-
-@cache
-def _code(count: int) -> CodeType:
-    """The code of a formula of so many inputs."""
-    names = [f"input_{place}" for place in range(count)]
-    figures = " and ".join(f"type({name}) is Figure" for name in names)
-    code: CodeType = compile(_CALL.format(names=", ".join(names), figures=figures), "<formula>", "exec").co_consts[0]
-    return code
-
-
-def _call(card: Card) -> FunctionType:
-    """What stands for a formula: it takes figures, columns or bare numbers under the names that the body has for them."""
-    code, undefined = _code(len(card.names)), Blocked(f"undefined:{card.name}", card.unit)
-    known = {"body": card.body, "card": card, "undefined": undefined, "Figure": Figure, "otherwise": _otherwise}
-    code = code.replace(co_name=card.name, co_varnames=(*card.names, *code.co_varnames[len(card.names) :]))
-    call = FunctionType(code, known, card.name)
-    call.card = card  # type: ignore[attr-defined]
-    return call
-
-
-def _otherwise(card: Card, args: tuple[Any, ...]) -> Any:
-    """The value where not every input is a figure."""
-    kinds = {type(item) for item in args}
-    if Blocked in kinds:
-        first: Blocked = next(item for item in args if type(item) is Blocked)
-        return first if first.unit == card.unit else Blocked(first.code, card.unit)
-    if Figure in kinds and kinds & {int, float}:
-        raise TypeError(_mixed(card, args))
-    return card.body(*args)
-
-
-def _mixed(card: Card, args: tuple[Any, ...]) -> str:
-    bare = [name for name, item in zip(card.names, args, strict=True) if type(item) in (int, float)]
-    return (
-        f"{card.name}: {', '.join(bare)} is a bare number among figures; enter it with given(name, value, unit, source)"
-    )
 
 
 def _sum(*parts: float) -> float:

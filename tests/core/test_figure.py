@@ -22,12 +22,12 @@ from trainplan.figure import (
     Given,
     blocked,
     choose,
-    formula,
     given,
     largest,
     require,
     total,
 )
+from trainplan.formula import formula
 from trainplan.plan.read import open_plan
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))

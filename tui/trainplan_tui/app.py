@@ -5,9 +5,6 @@ It knows which mode holds and draws the picture; what a command does is in `comm
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import contextvars
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -61,7 +58,7 @@ class PlanApp(KeyedApp):
         self.commands = Commands(self)
         self.sheets: list[Sheet] = []
         self.window = Size(80, 24)
-        self.forecaster = Forecaster(self._forecasted)
+        self.forecaster = Forecaster(self._show_forecast)
         sheet = first(self)
         if sheet is not None:
             self.sheets.append(sheet)
@@ -104,20 +101,13 @@ class PlanApp(KeyedApp):
         self.paint()
 
     def on_mount(self) -> None:
-        """The loop that forecasts come back to, and the context in which Textual knows its app."""
-        self._loop_of_app, self._context_of_app = asyncio.get_running_loop(), contextvars.copy_context()
+        """Forecasts come back to the loop that runs now."""
+        self.forecaster.attach()
 
     def interrupted(self, number: int) -> None:
         """The process ends by a signal: the journal notes why."""
         if self.opened is not None:
             self.opened.interrupted(number)
-
-    def _forecasted(self, figures: Estimate, found: Forecast, runs: tuple[Run, ...]) -> None:
-        """A forecast has come, on its own thread: show it where its plan still shows."""
-        with contextlib.suppress(RuntimeError):  # the app has ended
-            self._loop_of_app.call_soon_threadsafe(
-                self._show_forecast, figures, found, runs, context=self._context_of_app
-            )
 
     def _show_forecast(self, figures: Estimate, found: Forecast, runs: tuple[Run, ...]) -> None:
         if self.opened is None:

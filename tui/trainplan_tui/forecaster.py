@@ -5,6 +5,9 @@ It waits until nothing was edited for a moment, so that typing never shares the 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import contextvars
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -21,12 +24,16 @@ Deliver = Callable[["Estimate", "Forecast", "tuple[Run, ...]"], None]
 
 
 class Forecaster:
-    """Asks for forecasts on a thread; `deliver` is called on that thread with the estimate that was asked for."""
+    """Asks for forecasts on a thread; `deliver` is called on the app's loop with the estimate that was asked for."""
 
     def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver
         self._asked: Estimate | None = None
         self._timer: threading.Timer | None = None
+
+    def attach(self) -> None:
+        """Deliver to the running loop, in the context in which Textual knows its app."""
+        self._loop, self._context = asyncio.get_running_loop(), contextvars.copy_context()
 
     def ask(self, estimate: Estimate) -> None:
         """Forecast an estimate soon; an earlier question that has not begun is forgotten."""
@@ -49,4 +56,5 @@ class Forecaster:
 
         runs, found = published_runs(), forecast(estimate)
         if self._asked is estimate:
-            self._deliver(estimate, found, runs)
+            with contextlib.suppress(RuntimeError):  # the app has ended
+                self._loop.call_soon_threadsafe(self._deliver, estimate, found, runs, context=self._context)

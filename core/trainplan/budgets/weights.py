@@ -17,6 +17,7 @@ from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import mixture as f
 from trainplan.plan.tables import Source, Stage
 
+NO_OTHER = given("no other source", 0.0, "1", "definition", kind="file")
 TOLERANCE = 1e-6
 """How far from 1 weights may sum: rounding of what people type, never a missing percent."""
 
@@ -169,6 +170,5 @@ def _by_block(s: Situation, rule: Contract, weights: Figures) -> Figures:
         return ()
     largest = max(range(len(counts)), key=lambda i: (counts[i], -i))
     others = {name: one for i, (name, one) in enumerate(_named(s, tuple(counts)).items()) if i != largest}
-    if others:
-        counts[largest] = f.block_rest(block, total(**others))
+    counts[largest] = f.block_rest(block, total(**others) if others else NO_OTHER)
     return tuple(f.block_share(one, block) for one in counts)

@@ -1,4 +1,4 @@
-"""The catalogue: models, accelerators, samplers, optimizers, tasks, published runs, fitted numbers, pilot rungs, each value with its source.
+"""The catalogue: models, accelerators, samplers, optimizers, tasks, runs, fitted numbers, pilot rungs, each value sourced.
 
 Data, never code, one TOML file per entry. Only the entries that somebody names are parsed, because tomllib takes 0.2 ms a kilobyte.
 """

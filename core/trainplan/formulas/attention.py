@@ -6,7 +6,7 @@ Grouped-query attention covers multi-head (as many key heads as query heads) and
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.formulas.model import COUNTED, MEGATRON
 from trainplan.numeric import floor, minimum, where
 

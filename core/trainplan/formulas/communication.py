@@ -6,7 +6,7 @@ counted: latency only. A group that spans whole nodes leaves each node once and 
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import floor, maximum, minimum, power, where
 
 STUDY = "step-time study, section 2.4 and 2.6; checked on published rows, catalogue/evidence"

@@ -5,7 +5,7 @@ Dense parameters and routed experts have groups of their own. The reduction of t
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import log2, maximum, where
 
 STUDY = "step-time study, section 2.6; checked on published rows, catalogue/evidence"

@@ -5,7 +5,7 @@ FLOPs of one token are in `attention` and `model`; here they are multiplied, div
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import ceil, greatest_divisor
 
 DEFINITION = "definition"

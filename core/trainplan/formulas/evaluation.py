@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import floor, sqrt, where
 
 DEFINITION = "definition"

@@ -7,7 +7,7 @@ last integer.
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 
 COUNTER = "torch.utils.flop_counter, measured on small and full-size models; equal to the last integer"
 

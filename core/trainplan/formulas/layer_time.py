@@ -5,7 +5,7 @@ Every formula is of one microbatch on one accelerator. Memory pressure and kerne
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import floor, maximum, minimum, sqrt, where
 
 MODEL = "step-time model fitted on published rows, catalogue/evidence; additive roofline"

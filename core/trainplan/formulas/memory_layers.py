@@ -6,7 +6,7 @@ The kernel sets were measured on real tensors (tests/golden/saved_bytes.toml). K
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 
 ORACLE = "saved tensors measured with torch 2.13 on CPU, tests/golden/saved_bytes.toml"
 KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 4"

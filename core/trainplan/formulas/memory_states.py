@@ -6,7 +6,7 @@ Working sets and activations are not here.
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import maximum, where
 
 DEFINITION = "definition"

@@ -5,7 +5,7 @@ They leave out embeddings, logits, buffers and fragmentation, each as its source
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import maximum
 
 KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198"

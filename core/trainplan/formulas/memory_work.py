@@ -5,7 +5,7 @@ Each belongs to a named instant; the peak is the largest instant, never the sum 
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import maximum, minimum, where
 
 STUDY = "memory study, section 3.5, checked on measured peaks (tests/golden/memory.toml)"

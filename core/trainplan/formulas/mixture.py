@@ -5,7 +5,7 @@ Tokens count as drawn whether or not they are padding. A stage is a stretch of t
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import ceil, exp, floor, maximum, minimum, power, where
 
 DEFINITION = "definition"
@@ -112,7 +112,9 @@ def epochs_together(epochs: float, samples: float, length: float, unique: float,
     return epochs - where((epochs > 1.0) & few, 1.0, 0.0)
 
 
-@formula("tokens", source="of E epochs in random order a document is missed with probability (1 - x)^E up to progress x")
+@formula(
+    "tokens", source="of E epochs in random order a document is missed with probability (1 - x)^E up to progress x"
+)
 def seen_in_epochs(unique: float, drawn: float, together: float) -> float:
     """Unique tokens seen where so many epochs are shuffled together, at the progress drawn / (unique x together).
 

@@ -6,7 +6,7 @@ tables, a router's correction kept as a buffer) is not counted.
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import ceil, minimum
 
 MEGATRON = "Megatron-LM megatron/training/theoretical_memory_usage.py"

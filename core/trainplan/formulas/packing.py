@@ -5,7 +5,7 @@ Every source is taken at its mean length unless a histogram says more. A spread 
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import minimum, where
 
 DEFINITION = "definition"

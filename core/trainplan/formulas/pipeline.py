@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 
 TABLE = "zero bubble pipeline parallelism, sail-sg table; read second-hand"
 

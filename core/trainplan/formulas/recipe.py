@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 
 
 @formula("bytes", source="Megatron-LM docs dist_optimizer.md; section 3.2 of the research notes")

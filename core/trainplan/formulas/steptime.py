@@ -5,7 +5,7 @@ Every formula is of one step of one accelerator. Data loading and checkpoint sta
 
 from __future__ import annotations
 
-from trainplan.figure import formula
+from trainplan.formula import formula
 from trainplan.numeric import ceil, floor, log2, maximum, power, where
 
 MODEL = "step-time model fitted on published rows, catalogue/evidence"

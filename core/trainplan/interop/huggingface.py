@@ -194,8 +194,10 @@ def _layers(reading: Reading, family: Family, model: Mapping[str, Any]) -> dict[
     chunk = reading.count("attention_chunk_size", least=0)
     reading.used.update(("use_sliding_window", "max_window_layers", "sliding_window_pattern"))
     found: dict[str, Any] = {"layer_types": list(words) if set(words) - {FULL} else None}
-    found["sliding_window"] = window if SLIDING in words else None
-    found["attention_chunk_size"] = chunk if CHUNKED in words else None
+    for field, value, kind in (("sliding_window", window, SLIDING), ("attention_chunk_size", chunk, CHUNKED)):
+        found[field] = value if kind in words else None
+        if kind in words and value == 0:
+            reading.problems.append(f"{field} is 0, and layers use it. A whole number from 1 is right.")
     return found
 
 

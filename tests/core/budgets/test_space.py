@@ -13,7 +13,18 @@ from trainplan.formulas import storage as f
 from trainplan.space import space_curve
 
 SIZE = 262_464 * 14
-PARTS = ["raw", "dataset", "index", "manifests", "full_kept", "light_kept", "local", "loader_state", "logs", "evaluation_outputs"]
+PARTS = [
+    "raw",
+    "dataset",
+    "index",
+    "manifests",
+    "full_kept",
+    "light_kept",
+    "local",
+    "loader_state",
+    "logs",
+    "evaluation_outputs",
+]
 
 
 def number(found: Estimate, key: str) -> float:
