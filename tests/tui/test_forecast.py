@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from tests.tui.conftest import lines_of
+from tests.tui.conftest import ROOT, lines_of
 
 
 async def _until(pilot, holds: Callable[[], bool]) -> None:
@@ -84,3 +84,14 @@ async def test_a_plan_whose_time_cannot_follow_says_why_there_is_no_finish(play,
         assert any("no finish: " in line for line in lines_of(app))
 
     await play(example.replace("value = 0.40", "# value"), then=then)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_quantiles_with_years_do_not_touch(play, size) -> None:
+    async def then(app, pilot) -> None:
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        quantiles = [line for line in lines_of(app) if "P50 " in line and "P90 " in line]
+        assert quantiles
+        assert all(" P50 " in line and " P90 " in line for line in quantiles)
+
+    await play((ROOT / "plans" / "llama-3.1-405b.toml").read_text(encoding="utf-8"), size=size, then=then)

@@ -39,7 +39,7 @@ def _quantiles(shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
     if not all(told):
         return note_row(f"no finish: {_why(shown.forecast)}", width, glyphs, "warn")
     canvas = Canvas(width, glyphs)
-    canvas.put(4, told[0], end=30)
+    canvas.put(4 if width >= 80 else 2, told[0], end=30)
     canvas.put((width - len(told[1])) // 2 + 1, told[1], bold=True)
     canvas.right(width - 1, told[2])
     return BodyRow("", "picture", canvas.line())
