@@ -28,6 +28,7 @@ async def test_the_strip_marks_the_point_estimate_until_the_median_comes(play, e
         assert "P50 31 Dec" in seen[0]
         assert "~" not in seen[0]
         quantiles = next(line for line in seen if line.lstrip().startswith("P10 "))
+        assert any("deadline 100 %" in line and "budget 99.8 %" in line for line in seen)
         assert quantiles.index("P10 ") < quantiles.index("P50 ") < quantiles.index("P90 ")
 
     await play(example, then=then)

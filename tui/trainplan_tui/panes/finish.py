@@ -27,9 +27,16 @@ HALF_DAY = 43200.0
 def quantile_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     """A rule that says how they were found, and the three finishes with their costs."""
     found, start = shown.forecast, shown.plan.schedule.start
-    since = f", from {start}" if start is not None else ""
-    how = f"{found.draws:,} draws{since}" if found is not None else f"draws pending{since}"
-    return [rule_row(f"finish and cost, {how}", width, glyphs), _quantiles(shown, min(width, 80), glyphs)]
+    since = f" from {start}" if start is not None else ""
+    how = f"{found.draws:,} draws{since}{_chances(found)}" if found is not None else f"draws pending{since}"
+    return [rule_row(f"finish, cost: {how}", width, glyphs), _quantiles(shown, min(width, 80), glyphs)]
+
+
+def _chances(found: Forecast) -> str:
+    """Shares of histories that meet the plan's deadline and budget, where it has them."""
+    told = {name: found.quantities[f"forecast.chance_{name}"] for name in ("deadline", "budget")}
+    words = [f", {name} {100 * chance:.3g} %" for name, chance in told.items() if isinstance(chance, Figure)]
+    return "".join(words)
 
 
 def _quantiles(shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
