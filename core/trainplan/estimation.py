@@ -21,7 +21,13 @@ from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.packing import PackingBudget, packing_budget
 from trainplan.budgets.pipeline import pipeline_bubble
-from trainplan.budgets.reliability import ReliabilityBudget, expected_failures, lost_work, reliability_budget
+from trainplan.budgets.reliability import (
+    ReliabilityBudget,
+    expected_failures,
+    lost_work,
+    overhead_cost,
+    reliability_budget,
+)
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.space import Run, SpaceBudget, space_budget
 from trainplan.budgets.steptime import StepBudget, step_budget
@@ -177,6 +183,7 @@ def _quantities(
     failures = expected_failures(money.wall_time, faults.mtbf)
     found["reliability.expected_failures"] = failures
     found["reliability.lost_work"] = lost_work(failures, faults.interval)
+    found["reliability.overhead_cost"] = overhead_cost(money.cost, faults.goodput)
     return found
 
 

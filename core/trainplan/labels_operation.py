@@ -60,6 +60,7 @@ OPERATION_QUANTITIES: Final[dict[str, str]] = {
     "reliability.loss_per_failure": "loss per failure",
     "reliability.spares": "spares for 99 %",
     "reliability.lost_work": "work done again",
+    "reliability.overhead_cost": "cost of not moving on",
     "evaluation.evaluations": "evaluations",
     "evaluation.time_each": "one evaluation",
     "evaluation.tokens_each": "one evaluation, tokens",

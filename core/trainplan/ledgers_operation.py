@@ -102,6 +102,7 @@ RELIABILITY: Final = Table(
         FigureRow("reliability.expected_failures"),
         FigureRow("reliability.spares"),
         FigureRow("reliability.lost_work", numbers.clock),
+        FigureRow("reliability.overhead_cost"),
         FigureRow("reliability.loss_per_failure", numbers.clock),
         FigureRow("reliability.recovery_time", numbers.clock),
         FigureRow("compute.queue_time", numbers.clock),

@@ -92,3 +92,11 @@ def test_bounds_far_out_agree_with_the_sum() -> None:
     assert poisson_bound(0.0) == 0.0
     assert abs(poisson_bound(500.1) - poisson_bound(499.9)) <= 1.0
     assert poisson_bound(1e6) == pytest.approx(1e6 + 2326.3, abs=3)
+
+
+def test_money_for_time_that_is_not_productive_is_the_rest_of_the_cost() -> None:
+    """8B on 1,024 H100 at 2.50 USD: goodput 0.9607 of 1.513 M USD leaves 59.4 thousand."""
+    quantities = estimate(open_plan(PLANS / "llama-3.1-8b.toml").plan).quantities
+    cost, productive = float(quantities["compute.cost"]), float(quantities["reliability.goodput"])
+    assert float(quantities["reliability.overhead_cost"]) == pytest.approx(cost - cost * productive, rel=1e-12)
+    assert float(quantities["reliability.overhead_cost"]) == pytest.approx(59_399, rel=1e-3)

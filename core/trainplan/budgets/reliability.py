@@ -99,3 +99,8 @@ def expected_failures(wall_time: Figure, mtbf: Figure) -> Figure:
 def lost_work(failures: Figure, interval: Figure) -> Figure:
     """Work done again over the run."""
     return f.lost_work(failures, interval)
+
+
+def overhead_cost(cost: Figure, goodput: Figure) -> Figure:
+    """Money (the plan's currency) for time in which training does not move on."""
+    return f.overhead_cost(cost, goodput)

@@ -127,3 +127,9 @@ def queue_time(busy: float, limit: float, gap: float) -> float:
 def busy_time(compute: float, slow: float) -> float:
     """Compute time with failures and checkpoints."""
     return compute * slow
+
+
+@formula("currency", source="definition")
+def overhead_cost(cost: float, productive: float) -> float:
+    """Money for time in which training does not move on: saves, failures, restarts."""
+    return cost * (1.0 - productive)
