@@ -100,3 +100,27 @@ def test_money_for_time_that_is_not_productive_is_the_rest_of_the_cost() -> None
     cost, productive = float(quantities["compute.cost"]), float(quantities["reliability.goodput"])
     assert float(quantities["reliability.overhead_cost"]) == pytest.approx(cost - cost * productive, rel=1e-12)
     assert float(quantities["reliability.overhead_cost"]) == pytest.approx(59_399, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("plan", "assignments", "size", "binary"),
+    [
+        ("bloom-176b", [], 2.467e12, 2.244 * 2**40),  # the run's page says 2.3 TB, and means binary units
+        (
+            "llama-3.1-8b",
+            ["training.precision=fp32"],
+            96.4e9,
+            89.7 * 2**30,
+        ),  # pytorch/torchtitan#1301: 12 B a parameter
+        ("llama-3.1-8b", ["model.preset=llama-3.1-70b"], 987.8e9, 919.9 * 2**30),  # 70,553,706,496 parameters x 14 B
+    ],
+)
+def test_checkpoints_in_both_kinds_of_unit(plan: str, assignments: list[str], size: float, binary: float) -> None:
+    """GB and GiB are never taken for each other: 7 and 10 % lie between them."""
+    opened = open_plan(PLANS / f"{plan}.toml")
+    found = estimate(set_all(opened.source.text, opened.plan, assignments, "plan.toml").plan).figure(
+        "storage.checkpoint"
+    )
+    assert isinstance(found, Figure)
+    assert found == pytest.approx(size, rel=6e-4)
+    assert found == pytest.approx(binary, rel=6e-4)

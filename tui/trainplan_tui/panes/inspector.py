@@ -75,7 +75,11 @@ def _unmoving(path: str) -> str:
     """What a field does that no figure rests on by its number."""
     if path in FORECAST_FIELDS:
         return "Moves the forecast"
-    return "Chooses how figures are made" if "bool" in str(annotation_of(path)) else "No figure rests on it"
+    return (
+        "Chooses how figures are made"
+        if "bool" in str(annotation_of(path))
+        else "Nothing rests on its number as it stands"
+    )
 
 
 def _of_source(id_: str, shown: Shown) -> list[str]:
