@@ -18,7 +18,7 @@ def save(host: Host) -> None:
     if not session.shown.unsaved:
         host.message = "nothing to save"
         return
-    lines = changed_lines(session.saved_text, session.history.now.text)
+    lines, before = changed_lines(session.saved_text, session.history.now.text), session.saved.plan
     try:
         saved = session.save()
     except ChangedOnDisk:
@@ -29,6 +29,11 @@ def save(host: Host) -> None:
         host.message = f"edits are kept, `:` save as writes elsewhere. {error}"
     else:
         host.message = _said(saved, lines)
+        if session.shown.plan.pilot != before.pilot:
+            from trainplan_tui.recording import pilot_saved
+
+            told = pilot_saved(host, before)
+            host.message += f"; {told}" if told else ""
 
 
 def _said(saved: Saved, lines: int) -> str:

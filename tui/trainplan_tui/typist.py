@@ -85,6 +85,10 @@ class Typist:
         tail = f"; {other[0].removesuffix('.weight').rsplit('.', 1)[-1]} {other[1]:.6g}" if other else ""
         self.host.message = outcome(self.host.session, path, typed, moved) + tail
         self.now = self._attempt = None
+        if path.startswith("pilot.") and path.endswith(".pass_if"):
+            from trainplan_tui.piloting import why_loosened
+
+            why_loosened(self.host, path)
         return True
 
     def put_back(self) -> None:
@@ -135,4 +139,5 @@ def outcome(session: Session, path: str, typed: str, moved: int) -> str:
     errors = sum(item.severity == "error" for item in session.shown.findings)
     tail = f", {errors} error{'' if errors == 1 else 's'}" if errors else ""
     value = typed if typed.strip() else "left out"
-    return f"{field_label(path)} {value}: {moved} numbers moved{day}{tail}"
+    label = " ".join(path.split(".")[1::2]) if path.startswith("pilot.") else field_label(path)
+    return f"{label} {value}: {moved} numbers moved{day}{tail}"

@@ -12,31 +12,16 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from trainplan.files.evidence import TIME_LIMIT, answered
 from trainplan.plan.plan import Plan
-
-Verdict = Literal["passed", "failed", "unknown"]
+from trainplan.review.computed import Checked, Found
 
 SCRIPT_LIMIT: Final = 4_000_000  # bytes
 _DESTRUCTIVE: Final = re.compile(rb"\brm\s+(?:-\S+\s+)*-\S*[rR]|\bfind\b.*\s-delete\b|\bmkfs\b|\brsync\b.*\s--delete")
 _GIT: Final = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One thing that the program looked at: the readiness item that it serves, its name, the verdict and what was found."""
-
-    item: str
-    check: str
-    verdict: Verdict
-    found: str
-
-
-Found = tuple[Verdict, str]
 
 
 def automatic_checks(folder: Path, plan: Plan, limit: float = TIME_LIMIT) -> tuple[Checked, ...]:

@@ -68,7 +68,7 @@ def _checked(folder: Path, file: EvidenceHash, limit: float, size_limit: int) ->
 def _compared(folder: Path, file: EvidenceHash, size_limit: int, stop: threading.Event) -> FileCheck:
     path = folder / file.path
     try:
-        out = _leads_out(folder, path)
+        out = leads_out(folder, path)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
         return FileCheck(file, "broken", f"{file.path}: the file is missing")
@@ -90,20 +90,21 @@ def _read(descriptor: int, file: EvidenceHash, size_limit: int, stop: threading.
         return "unknown", f"{file.path}: {status.st_size:,} bytes, {size_limit:,} are read at most"
     if not file.sha256:
         return "unknown", f"{file.path}: no sha256 was recorded"
-    digest = _digest(descriptor, stop)
+    digest = digest_of(descriptor, stop)
     if digest == file.sha256.lower():
         return "same", f"{file.path}: sha256 as signed"
     return "broken", f"{file.path}: sha256 {file.sha256[:8]} when signed, {digest[:8]} now"
 
 
-def _digest(descriptor: int, stop: threading.Event) -> str:
+def digest_of(descriptor: int, stop: threading.Event) -> str:
+    """sha256 of what a descriptor still gives, in hexadecimal; of a part where `stop` is set meanwhile."""
     digest = hashlib.sha256()
     while not stop.is_set() and (block := os.read(descriptor, _BLOCK)):
         digest.update(block)
     return digest.hexdigest()
 
 
-def _leads_out(folder: Path, path: Path) -> str:
+def leads_out(folder: Path, path: Path) -> str:
     """Where the path really lies, if a link takes it out of the plan's folder; a path that says so itself does not count."""
     real, home = os.path.realpath(path), os.path.realpath(folder)
     named = os.path.normpath(os.path.join(home, os.path.relpath(path, folder)))
