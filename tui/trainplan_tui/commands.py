@@ -33,6 +33,7 @@ class Commands:
             "jump.back": self._jump_back,
             "row.explain": self.explain,
             "pane.view": self._view,
+            "pane.zoom": lambda: self._open("zoom", "ZoomSheet"),
             "row.add": self._add,
             "row.remove": self._remove,
             "row.raise": lambda: self._list("raise_row"),
@@ -103,6 +104,8 @@ class Commands:
             return
         if row.id.startswith("walk "):
             self._walked(row.id)
+        elif row.id.startswith("claim "):
+            self._list("take_claim")
         elif row.id.startswith("readiness."):
             self._review("walk")
         elif row.kind == "finding":

@@ -122,6 +122,11 @@ def plain_pane(host: Host) -> None:
     from trainplan_tui.plain import plain_table
 
     pane = host.cursor.shown_pane
+    if pane.module in ("pilot", "ready"):
+        from trainplan_tui.reviewing import summary
+
+        summary(host)
+        return
     text = "\n".join(plain_table(pane.table, host.session.shown.estimate, host.session.shown.saved)) + "\n"
     path = written(text, f"{host.session.path.stem}-{pane.table.budget}", ".txt")
     host.message = f"written to {path}" if path else "the state folder cannot be written"

@@ -58,6 +58,8 @@ def _enter(row: BodyRow | None) -> str:
         return "edit"
     if row and row.id.startswith("readiness."):
         return "walk"
+    if row and row.id.startswith("claim "):
+        return "take as evidence"
     return "go to field" if row and row.kind == "finding" else "explain"
 
 

@@ -62,13 +62,14 @@ class Session:
             forecast=self.forecasts.get(id(figures)),
             saved_forecast=self.forecasts.get(id(self.saved)),
             dossier=self.dossier,
+            runs=self.runs,
         )
 
     def take_runs(self, runs: tuple[Run, ...]) -> None:
         """Published runs to hold the plan against; they are read after the first screen stands."""
         if self.runs is not runs:
             self.runs = runs
-            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs))
+            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs), runs=runs)
 
     def take_dossier(self, dossier: Dossier) -> None:
         """What lies beside the plan, as it was read or checked just now."""

@@ -11,6 +11,7 @@ from trainplan.plan.plan import Plan
 
 if TYPE_CHECKING:
     from trainplan.forecast import Forecast
+    from trainplan.published import Run
     from trainplan_tui.dossier import Dossier, Reviewed
 
 
@@ -31,6 +32,7 @@ class Shown:
     forecast: Forecast | None = None
     saved_forecast: Forecast | None = None
     dossier: Dossier | None = None
+    runs: tuple[Run, ...] = ()
 
     @property
     def reviewed(self) -> Reviewed:

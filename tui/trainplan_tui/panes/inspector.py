@@ -37,6 +37,10 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
         return row.id, [f"{box.path.rsplit('.', 1)[-1]}: {sentence_of(box.path)}" for box in row.boxes]
     if row.kind == "field":
         return row.id, _of_field(row.id, shown)
+    if row.id.startswith("claim "):
+        from trainplan_tui.panes import claims
+
+        return claims.told(row.id, shown)
     if row.id.startswith("walk "):
         decides = row.id.split(" ", 2)[-1]
         told = "enter takes the proposal as one edit" if decides == "proposal" else f"enter goes to {decides}"

@@ -46,14 +46,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     return [*body, *([rule_row("findings", width, glyphs), *found] if found else [])]
 
 
-MATRIX: Final = (
-    (5, "item"),
-    (20, "checked"),
-    (29, "state"),
-    (38, "by"),
-    (49, "date"),
-    (60, "why, or what it rests on"),
-)
+MATRIX: Final = ((5, "item"), (20, "check"), (28, "state"), (36, "by"), (45, "date"), (56, "why"))
 
 
 def _heads(heads: tuple[tuple[int, str], ...], width: int, glyphs: Glyphs) -> BodyRow:
@@ -67,13 +60,21 @@ def _matrix(number: int, one: ItemState, shown: Shown, reviewed: Reviewed, width
     canvas = Canvas(width, glyphs)
     canvas.right(3, str(number))
     canvas.put(5, one.item.name, bold=True, end=19)
-    canvas.put(20, checked(shown, reviewed, one.item.name), end=26)
-    canvas.put(27, sign(one, glyphs), ROLES[one.state])
-    canvas.put(29, word(one, reviewed), ROLES[one.state], end=36)
-    canvas.put(38, one.last.signer if one.last else one.owner, end=47)
-    canvas.put(49, date(one), "dim", end=58)
-    canvas.put(60, one.why, "dim" if one.done else "text", end=width)
+    canvas.put(20, checked(shown, reviewed, one.item.name), end=25)
+    canvas.put(26, sign(one, glyphs), ROLES[one.state])
+    canvas.put(28, word(one, reviewed), ROLES[one.state], end=34)
+    canvas.put(36, one.last.signer if one.last else one.owner, end=43)
+    canvas.put(45, date(one), "dim", end=54)
+    canvas.put(56, why(one), "dim" if one.done else "text", end=width)
     return BodyRow(f"{PREFIX}{one.item.name}", "figure", canvas.line())
+
+
+def why(one: ItemState) -> str:
+    """What an item rests on or lacks, in few words: the first field that moved by its last name, with both values."""
+    if one.changed:
+        first, more = one.changed[0], len(one.changed) - 1
+        return f"{first.path.rsplit('.', 1)[-1]} {first.old} to {first.new}" + (f" +{more}" if more else "")
+    return one.why
 
 
 def _kinds(number: int, one: ItemState, shown: Shown, reviewed: Reviewed, width: int, glyphs: Glyphs) -> BodyRow:
@@ -181,7 +182,7 @@ def next_step(one: ItemState, reviewed: Reviewed) -> str:
     if failed:
         return f"{len(failed)} failed: {', '.join(failed)}"
     if one.state == "stale":
-        return f"sign again: {one.why}"
+        return f"sign again: {why(one)}"
     return f"{one.item.signer}: {one.item.evidence}"
 
 
