@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from trainplan.files.bounded import TIME_LIMIT, answered, leads_out
 from trainplan.plan.plan import Plan
-from trainplan.review.ladder import RUNGS
+from trainplan.review.items import NAMES
 from trainplan.review.record import EvidenceHash, Record
 
 SIZE_LIMIT: Final = 8 * 2**30  # bytes
@@ -39,7 +39,7 @@ class FileCheck:
 def evidence_of(record: Record) -> tuple[EvidenceHash, ...]:
     """The files that the last sign-off or waiver of each item and the last measurement of each rung stand on, each once."""
     last = {act.subject: act for act in record.acts if act.kind in ("sign", "waive")}
-    rungs = {act.subject: act for act in record.acts if act.kind == "attach" and act.subject in RUNGS}
+    rungs = {act.subject: act for act in record.acts if act.kind == "attach" and act.subject not in NAMES}
     return tuple(dict.fromkeys(file for act in (*last.values(), *rungs.values()) for file in act.evidence))
 
 
