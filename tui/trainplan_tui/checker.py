@@ -49,12 +49,12 @@ class Checker:
         if dossier is None or self._is_checked(session, dossier):
             return
         self._checked = session, session.saved, dossier.record
-        folder, plan = session.path.parent, session.saved.plan
+        folder, figures = session.path.parent, session.saved
 
         def work() -> tuple[Session, Dossier]:
             from trainplan_tui.dossier import checked_dossier
 
-            return session, checked_dossier(folder, plan, dossier, dt.datetime.now(dt.UTC))
+            return session, checked_dossier(folder, figures, dossier, dt.datetime.now(dt.UTC))
 
         self.background.ask(object(), work)
 

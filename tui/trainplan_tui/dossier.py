@@ -14,7 +14,6 @@ from typing import Final
 from trainplan.estimation import Estimate
 from trainplan.files.signoffs import RecordError, recorded
 from trainplan.finding import Finding
-from trainplan.plan.plan import Plan
 from trainplan.review.computed import Checked, computed_checks
 from trainplan.review.findings import review_findings
 from trainplan.review.record import EvidenceHash, Record
@@ -63,14 +62,15 @@ def read_dossier(plan: Path, before: Dossier, now: dt.datetime) -> Dossier:
         return replace(before, problem=str(error))
 
 
-def checked_dossier(folder: Path, plan: Plan, before: Dossier, now: dt.datetime) -> Dossier:
+def checked_dossier(folder: Path, figures: Estimate, before: Dossier, now: dt.datetime) -> Dossier:
     """The dossier with evidence and paths checked; slow, and limited in time."""
     from trainplan.files.automatic import automatic_checks
     from trainplan.files.evidence import checked_evidence, evidence_of
 
     files = checked_evidence(folder, evidence_of(before.record))
     broken = {one.file: one.message for one in files if one.verdict == "broken"}
-    return replace(before, broken=broken, looked=automatic_checks(folder, plan), at=now)
+    looked = automatic_checks(folder, figures.plan, record=before.record, quantities=figures.quantities, now=now)
+    return replace(before, broken=broken, looked=looked, at=now)
 
 
 _LAST: list[tuple[Estimate, Estimate, Dossier, Reviewed]] = []

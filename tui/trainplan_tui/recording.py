@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import datetime as dt
 import getpass
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from trainplan.files.attaching import EvidenceError, evidence_of_file
 from trainplan.files.save import ChangedOnDisk, SaveError
 from trainplan.files.signoffs import RecordError, appended
 from trainplan.plan.read import Unusable
 from trainplan.plan.tree import SpliceError
+from trainplan.review.ladder import RungState, ladder
 from trainplan.review.measured import loosened_since, measured_since
 from trainplan.review.mirror import mirrored
-from trainplan.review.record import Act
-from trainplan.review.signing import Answers, measured_act, said_act
+from trainplan.review.record import Act, EvidenceHash
+from trainplan.review.rungs import loosening, measurement
 from trainplan.review.state import told_status
 from trainplan_tui.dossier import NOTHING, read_dossier
 from trainplan_tui.panes.standing import acted
@@ -83,12 +86,8 @@ def _mirror(session: Session, act: Act, *, saved: bool) -> str:
 
 def pilot_saved(host: Host, before: Plan) -> str:
     """A save that brought measured values or looser thresholds: the record says on which plan, who and why. What it says."""
-    session, answers = host.session, Answers(person(host.session))
-    after, quantities = session.shown.plan, session.shown.estimate.quantities
-    acts = [measured_act(rung, answers, after, quantities, now()) for rung in measured_since(before, after)]
-    for one in loosened_since(before, after):
-        reason = session.reasons.pop(one.path, "") or "no reason given"
-        acts.append(said_act("note", one.rung, Answers(answers.signer, reason=reason, note=str(one)), after, now()))
+    session = host.session
+    acts = [*_loosenings(session, before), *_measurements(session, before)]
     try:
         for act in acts:
             appended(session.path, act)
@@ -97,3 +96,32 @@ def pilot_saved(host: Host, before: Plan) -> str:
     if acts:
         read_record(session)
     return f"record: {', '.join(dict.fromkeys(act.subject for act in acts))}" if acts else ""
+
+
+def _loosenings(session: Session, before: Plan) -> list[Act]:
+    """A line for each threshold that lets more pass than in the saved plan, with the reason that was typed."""
+    rungs, signer = {rung.name: rung for rung in ladder(before)}, person(session)
+    found: list[Act] = []
+    for one in loosened_since(before, session.shown.plan):
+        reason = session.reasons.pop(one.path, "") or "no reason given"
+        found.append(loosening(rungs[one.rung], one.metric, one.new, signer, now(), reason))
+    return found
+
+
+def _measurements(session: Session, before: Plan) -> list[Act]:
+    """A line for each rung with new values: on which fields and thresholds, with the hashes of what shows it."""
+    plan, quantities = session.shown.plan, session.shown.estimate.quantities
+    rungs = {rung.name: rung for rung in ladder(plan)}
+    return [
+        measurement(rungs[name], plan, quantities, person(session), now(), _shown_by(session, rungs[name]))
+        for name in measured_since(before, plan)
+    ]
+
+
+def _shown_by(session: Session, rung: RungState) -> tuple[EvidenceHash, ...]:
+    """The rung's evidence files that can be read, each with its hash."""
+    found: list[EvidenceHash] = []
+    for path in dict.fromkeys(check.evidence for check in rung.checks if check.evidence):
+        with suppress(EvidenceError):
+            found.append(evidence_of_file(session.path.parent, session.path.parent / path, limit=2.0)[0])
+    return tuple(found)

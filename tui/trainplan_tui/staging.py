@@ -16,6 +16,7 @@ from trainplan.review.ladder import RUNGS, ladder
 from trainplan.review.measuring import Measurement, with_checks
 from trainplan.review.mirror import mirrored
 from trainplan.review.record import Act, line_of, read_record
+from trainplan.review.rungs import measurement
 from trainplan.review.signing import Answers
 
 SIGNED: Final = {
@@ -36,9 +37,8 @@ def staged(plan: Path, folder: Path) -> Path:
     after = Edited(opened.source.text, opened.plan)
     for rung in RUNGS[:4]:
         after = with_checks(after.text, after.plan, rung, _values(after, rung), plan.name)
-    acts: list[Act] = []
-    for rung in RUNGS[:4]:
-        acts.append(signing.measured_act(rung, Answers("kim"), after.plan, estimate(after.plan).quantities, AT))
+    quantities = estimate(after.plan).quantities
+    acts = [measurement(rung, after.plan, quantities, "kim", AT) for rung in ladder(after.plan)[:4]]
     return _written(folder / plan.name, after, acts)
 
 

@@ -24,6 +24,8 @@ Quantities: TypeAlias = "Mapping[str, Figure | Blocked | Choice]"
 ABSENT: Final = "-"
 DIGEST: Final = "sha256:"
 """Begins what stands for all fields of a pattern in a plan's own mirror, which is to stay readable."""
+PRESENT: Final = "set"
+DRAWN: Final = "data.drawn"
 ROUNDING: Final = 1e-6  # a figure written down by hand is rounded; fields are compared as they are
 
 
@@ -48,8 +50,22 @@ class Change:
 
 
 def plan_values(plan: Plan) -> dict[str, Value]:
-    """Every field of a plan by its path, defaults filled in, `-` where there is none; a list also says its names."""
-    return dict(_values(plan, ""))
+    """Every field of a plan by its path, defaults filled in, `-` where there is none; a list also says its names.
+
+    `data.drawn` names the sources with a weight above 0 in any stage, which is no field of its own.
+    """
+    return {**dict(_values(plan, "")), DRAWN: _drawn(plan)}
+
+
+def _drawn(plan: Plan) -> str:
+    sources = plan.data.sources
+    weights = [dict[str, float](stage.weights) for stage in plan.data.stages if stage.weights is not None]
+    if not weights or any(stage.weights is None for stage in plan.data.stages):
+        weighed = any(source.weight is not None for source in sources)
+        weights.append({source.name or "?": source.weight or 0.0 if weighed else 1.0 for source in sources})
+    return ", ".join(
+        source.name or "?" for source in sources if any(one.get(source.name or "?", 0.0) > 0 for one in weights)
+    )
 
 
 def _values(value: Any, path: str) -> Iterator[tuple[str, Value]]:
@@ -144,11 +160,17 @@ def changes(
             if old != (now := _digest(values, path)):
                 found.append(Change(path, old.removeprefix(DIGEST)[:6], now.removeprefix(DIGEST)[:6]))
             continue
-        new = values[path] if path in values and path not in allowed else _figure(quantities.get(path))
+        new = values[path] if path in values and path not in allowed else _other(path, values, quantities)
         same = _same(old, new) if path in values and path not in allowed else _near(old, new, allowed.get(path))
         if not same:
             found.append(Change(path, _shown(old), _shown(new)))
     return tuple(found)
+
+
+def _other(path: str, values: Covers, quantities: Quantities) -> Value:
+    """A figure, or a table that had been absent and now has fields."""
+    below = any(one.startswith(f"{path}.") for one in values)
+    return PRESENT if below else _figure(quantities.get(path))
 
 
 def _same(old: Value, new: Value) -> bool:

@@ -23,8 +23,6 @@ class Loosened:
         """The plan path of the threshold."""
         return f"pilot.{self.rung}.checks.{self.metric}.pass_if"
 
-    def __str__(self) -> str:
-        return f"threshold of {self.metric} loosened from {self.old} to {self.new}"
 
 
 def measured_since(before: Plan, after: Plan) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, Unusable, plan_of_text
 from trainplan.plan.splice import append_entry, remove_entry, remove_value, set_value
 from trainplan.plan.tree import SpliceError
-from trainplan.review.ladder import RUNGS, CheckState, ladder, threshold
+from trainplan.review.ladder import CheckState, ladder, rung_names, threshold
 from trainplan.unit import UnitError, parse
 
 FIELDS: Final = ("measured", "pass_if", "evidence")
@@ -168,9 +168,9 @@ def with_status(text: str, plan: Plan, rung: str, status: str, reason: str, file
 
 
 def _checks_of(plan: Plan, rung: str) -> tuple[CheckState, ...]:
-    if rung not in RUNGS:
-        nearest = nearest_name(rung, RUNGS)
-        raise UnknownPath(f"no rung {rung}. One of {', '.join(RUNGS)}", nearest)
+    known = rung_names(plan)
+    if rung not in known:
+        raise UnknownPath(f"no rung {rung}. One of {', '.join(known)}", nearest_name(rung, known))
     return next(one.checks for one in ladder(plan) if one.name == rung)
 
 

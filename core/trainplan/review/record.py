@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 from trainplan.review.covers import Covers
 
-Kind = Literal["sign", "waive", "fail", "note", "attach", "reopen", "mode"]
+Kind = Literal["sign", "waive", "fail", "note", "attach", "reopen", "mode", "loosen"]
 KINDS: Final = get_args(Kind)
 
 ONE_PERSON: Final = "one-person"
@@ -36,7 +36,8 @@ class Act:
     """What one person did to one item or rung. `at` is UTC; `until` ends a waiver; `plan` is the plan's hash then.
 
     `attested` are the points that the signer answered for, in the words of the item. For kind `mode` the subject is `one-person`
-    and `verdict` says on or off.
+    and `verdict` says on or off. For kind `loosen` the subject is a rung, `covers` holds the metric with the threshold that was,
+    and `verdict` the one that is.
     """
 
     kind: Kind

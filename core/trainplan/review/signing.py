@@ -13,9 +13,8 @@ from typing import Final
 
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
-from trainplan.review.covers import Quantities, covered
+from trainplan.review.covers import Quantities
 from trainplan.review.items import LASTING, Item, item_covers
-from trainplan.review.ladder import ladder
 from trainplan.review.record import ONE_PERSON, Act, EvidenceHash, Kind, Record
 
 UNSAVED: Final = "unsaved edits: a sign-off covers the saved plan. w saves, u takes back"
@@ -133,14 +132,6 @@ def said_act(kind: Kind, subject: str, answers: Answers, plan: Plan, now: dt.dat
 def attach_act(subject: str, files: Sequence[EvidenceHash], answers: Answers, plan: Plan, now: dt.datetime) -> Act:
     """Evidence attached to an item or rung, by its author or in the author's name."""
     return replace(_act("attach", subject, answers, plan, now), evidence=tuple(files))
-
-
-def measured_act(rung: str, answers: Answers, plan: Plan, quantities: Quantities, now: dt.datetime) -> Act:
-    """A rung's measured values, and the plan fields on which they were measured: what makes them stale. KeyError for no rung."""
-    one = {state.name: state for state in ladder(plan)}[rung]
-    values = ", ".join(f"{check.metric} {check.measured:.6g}" for check in one.checks if check.measured is not None)
-    covers = covered(plan, quantities, one.covers, ())
-    return replace(_act("attach", rung, answers, plan, now), note=f"measured {values}", covers=covers)
 
 
 def mode_act(answers: Answers, plan: Plan, now: dt.datetime, *, one_person: bool) -> Act:

@@ -14,8 +14,11 @@ from typing import Final, Literal
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Change, Quantities, changes
 from trainplan.review.items import ITEMS, LASTING, Item
-from trainplan.review.ladder import RungState, ladder
+from trainplan.review.ladder import ladder
 from trainplan.review.record import Act, EvidenceHash, Record
+from trainplan.review.rungs import RungReview, rung_review
+
+__all__ = ["ORDER", "ItemState", "Review", "RungReview", "State", "review", "signed_by_another", "waiver_refusal"]
 
 State = Literal["failed", "open", "stale", "waived", "signed"]
 
@@ -39,20 +42,6 @@ class ItemState:
     @property
     def done(self) -> bool:
         return self.state in ("signed", "waived")
-
-
-@dataclass(frozen=True, slots=True)
-class RungReview:
-    """One rung, and what moved since it was measured: fields that its measurement covered in the record."""
-
-    rung: RungState
-    changed: tuple[Change, ...] = ()
-    last: Act | None = None
-
-    @property
-    def state(self) -> str:
-        """The verdict, or stale where a passed rung was measured on another plan."""
-        return "stale" if self.changed and self.rung.verdict in ("passed", "waiting") else self.rung.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +80,7 @@ def review(
     `broken` is evidence that is not what was signed over, with a sentence for each.
     """
     items = tuple(_without(_item_state(item, plan, quantities, record, today), broken or {}) for item in ITEMS)
-    rungs = tuple(_rung_review(rung, plan, quantities, record) for rung in ladder(plan))
+    rungs = tuple(rung_review(rung, plan, quantities, record, today, broken) for rung in ladder(plan))
     return Review(items, rungs, record, tuple(_unmirrored(plan, record, items)))
 
 
@@ -102,7 +91,7 @@ def _without(one: ItemState, broken: Mapping[EvidenceHash, str]) -> ItemState:
 
 
 def _acts(record: Record, subject: str) -> list[Act]:
-    return [act for act in record.acts if act.subject == subject and act.kind not in ("note", "mode")]
+    return [act for act in record.acts if act.subject == subject and act.kind not in ("note", "mode", "loosen")]
 
 
 def _item_state(item: Item, plan: Plan, quantities: Quantities, record: Record, today: dt.date) -> ItemState:
@@ -179,14 +168,6 @@ def signed_by_another(acts: list[Act], last: Act) -> bool:
 
 def _person(name: str) -> str:
     return " ".join(name.casefold().split())
-
-
-def _rung_review(rung: RungState, plan: Plan, quantities: Quantities, record: Record) -> RungReview:
-    acts = _acts(record, rung.name)
-    measured = [act for act in acts if act.covers]
-    if not measured:
-        return RungReview(rung)
-    return RungReview(rung, changes(measured[-1].covers, plan, quantities), measured[-1])
 
 
 def _unmirrored(plan: Plan, record: Record, items: tuple[ItemState, ...]) -> list[str]:

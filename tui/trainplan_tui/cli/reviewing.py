@@ -8,9 +8,11 @@ from pathlib import Path
 from trainplan import asjson
 from trainplan.files.automatic import Checked, automatic_checks
 from trainplan.files.evidence import FileCheck, checked_evidence, evidence_of
+from trainplan.files.pilotlogs import pilot_runs
 from trainplan.files.signoffs import RecordError, record_path, recorded
 from trainplan.plan.canonical import plan_hash
 from trainplan.review.findings import review_findings
+from trainplan.review.pilotruns import unlike_full_run
 from trainplan.review.plain import as_data, lines
 from trainplan.review.state import review
 from trainplan_tui.cli.checking import print_finding
@@ -28,8 +30,9 @@ def run(options: Options) -> int:
     files = checked_evidence(path.parent, evidence_of(record))
     broken = {one.file: one.message for one in files if one.verdict == "broken"}
     found = review(plan.plan, estimate.quantities, record, now.date(), broken)
-    told = review_findings(plan.plan, found)
-    looked = automatic_checks(path.parent, plan.plan)
+    runs = pilot_runs(path.parent, plan.plan)
+    told = (*review_findings(plan.plan, found), *unlike_full_run(plan.plan, estimate.quantities, runs))
+    looked = automatic_checks(path.parent, plan.plan, record=record, quantities=estimate.quantities, now=now)
     ready = found.ready and not any(item.severity == "error" for item in told)
     ready = ready and not any(one.verdict == "failed" for one in looked)
     if options.json:

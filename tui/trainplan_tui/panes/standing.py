@@ -13,8 +13,8 @@ from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, Role
 
-SHORT: Final = ("unit", "batch", "device", "node", "few", "scaled", "full")
-"""The rungs under the ladder's pieces."""
+SHORT: Final = {"one-batch": "batch", "one-device": "device", "one-node": "node", "few-nodes": "few", "short-scaled": "scaled"}
+"""Names under the ladder's pieces, where they are shorter."""
 RUNG_ROLES: Final[dict[str, Role]] = {"failed": "error", "stale": "warn", "waiting": "warn"}
 HISTORY = 6
 """Acts that the right side shows."""
@@ -119,7 +119,7 @@ def ladder_line(rungs: tuple[RungReview, ...], width: int, glyphs: Glyphs) -> Li
     """Seven pieces, each with its name: passed, stale, open."""
     pieces = {"passed": glyphs.solid, "stale": glyphs.stale, "waived": glyphs.stale}
     canvas, column = Canvas(width, glyphs), 4
-    for name, one in zip(SHORT, rungs, strict=True):
+    for one in rungs:
         column = canvas.put(column, pieces.get(one.state, glyphs.open) * 3, RUNG_ROLES.get(one.state, "text")) + 1
-        column = canvas.put(column, name) + 1
+        column = canvas.put(column, SHORT.get(one.rung.name, one.rung.name)) + 1
     return canvas.line()
