@@ -88,9 +88,8 @@ async def test_a_looser_threshold_asks_why_and_the_record_says_it(play, example)
         assert "why is mask_leak loosened" in _at(app, "why is")
         await _press(app, "flaky enter w")
         act = _record(app)[-1]
-        assert act["act"] == "note"
-        assert act["reason"] == "flaky"
-        assert act["note"] == "threshold of mask_leak loosened from = 0 to <= 2"
+        assert (act["act"], act["subject"], act["reason"]) == ("loosen", "unit", "flaky")
+        assert (act["covers"], act["verdict"]) == ({"mask_leak": "= 0"}, "<= 2")
 
     await play(example, then=then)
 
@@ -167,6 +166,22 @@ async def test_a_waiver_needs_reason_approver_and_an_end_in_time(play, example) 
         assert "~ waived" in _at(app, "contamination")
         await _press(app, "g W")
         assert "blocking: it cannot be waived" in lines_of(app)[-1]
+
+    await play(example, then=then)
+
+
+async def test_a_waived_rung_ends_on_its_day_and_opens_again(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _press(app, f"9 W {KIM} enter proven enter ctrl+u 2030-01-01 enter")
+        assert "within 30 days" in "\n".join(lines_of(app))
+        await _press(app, "esc")
+        await _press(app, f"W {KIM} enter proven enter enter")
+        assert [(act["act"], act["subject"], act["reason"]) for act in _record(app)] == [("waive", "unit", "proven")]
+        assert 'status = "waived"' in app.session.path.read_text(encoding="utf-8")
+        assert "waived: proven" in "\n".join(lines_of(app))
+        await _press(app, f"W {KIM} enter ctrl+u enter enter")
+        assert app.session.shown.plan.pilot[0].status == "open"
+        assert not app.session.shown.unsaved
 
     await play(example, then=then)
 

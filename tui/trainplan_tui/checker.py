@@ -66,5 +66,7 @@ class Checker:
         session, found = answer
         present = session.dossier
         if present is not None:
-            session.take_dossier(replace(present, broken=found.broken, looked=found.looked, at=found.at))
+            session.take_dossier(
+                replace(present, broken=found.broken, looked=found.looked, runs=found.runs, at=found.at)
+            )
             self._paint()

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from trainplan.estimation import Estimate
+from trainplan.files.pilotlogs import pilot_runs
 from trainplan.files.signoffs import RecordError, recorded
 from trainplan.finding import Finding
-from trainplan.review.computed import Checked, computed_checks
+from trainplan.review.computed import Checked, computed_checks, is_ready
 from trainplan.review.findings import review_findings
+from trainplan.review.pilotruns import PilotRun, unlike_full_run
 from trainplan.review.record import EvidenceHash, Record
 from trainplan.review.state import Review, review
 
@@ -28,6 +30,7 @@ class Dossier:
     problem: str = ""
     broken: Mapping[EvidenceHash, str] = field(default_factory=dict[EvidenceHash, str])
     looked: tuple[Checked, ...] = ()
+    runs: tuple[PilotRun, ...] = ()
     at: dt.datetime | None = None
 
 
@@ -43,6 +46,11 @@ class Reviewed:
     saved: Review
     checks: tuple[Checked, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def ready(self) -> bool:
+        """Whether the full run may be submitted."""
+        return is_ready(self.now, self.checks, self.findings)
 
     def checks_of(self, item: str) -> tuple[Checked, ...]:
         """What the program checked for one item."""
@@ -70,7 +78,7 @@ def checked_dossier(folder: Path, figures: Estimate, before: Dossier, now: dt.da
     files = checked_evidence(folder, evidence_of(before.record))
     broken = {one.file: one.message for one in files if one.verdict == "broken"}
     looked = automatic_checks(folder, figures.plan, record=before.record, quantities=figures.quantities, now=now)
-    return replace(before, broken=broken, looked=looked, at=now)
+    return replace(before, broken=broken, looked=looked, runs=pilot_runs(folder, figures.plan), at=now)
 
 
 _LAST: list[tuple[Estimate, Estimate, Dossier, Reviewed]] = []
@@ -88,4 +96,5 @@ def reviewed(now: Estimate, saved: Estimate, dossier: Dossier) -> Reviewed:
 def _reviewed(now: Estimate, saved: Estimate, dossier: Dossier, today: dt.date) -> Reviewed:
     found, before = (review(one.plan, one.quantities, dossier.record, today, dossier.broken) for one in (now, saved))
     checks = (*computed_checks(now.plan, now.quantities, found, today), *dossier.looked)
-    return Reviewed(found, before, checks, review_findings(now.plan, found))
+    unlike = unlike_full_run(now.plan, now.quantities, dossier.runs)
+    return Reviewed(found, before, checks, (*review_findings(now.plan, found), *unlike))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainplan.plan.edit import Edited, UnknownPath
 from trainplan.plan.read import Unusable
+from trainplan.review.items import LASTING
 from trainplan.review.ladder import RungState, ladder
 from trainplan.review.measuring import with_check, with_status, without_check
+from trainplan.review.signing import Answers, said_act
+from trainplan_tui.recording import done, now, person
 from trainplan_tui.reviewing import evidence_from
 from trainplan_tui.sheets.form import Asked, FormSheet
 from trainplan_tui.sheets.question import PathSheet
@@ -78,25 +83,41 @@ def waive(host: Host) -> None:
 
 
 def waive_rung(host: Host, rung: str) -> None:
-    """A rung waived with a reason, as an edit of the plan; an empty reason opens it again."""
+    """A rung waived with a reason and an end, in the record and in the plan; an empty reason opens it again."""
     state = next(one.rung for one in host.session.shown.reviewed.now.rungs if one.rung.name == rung)
-    asked = (Asked("reason", "reason", state.reason, "empty opens the rung again"),)
-    notes = ("a waived rung does not count as passed; say in the reason until when",)
+    last = now().date() + dt.timedelta(days=LASTING)
+    asked = (
+        Asked("signer", "owner", person(host.session), "who answers for it"),
+        Asked("reason", "reason", state.reason, "empty opens the rung again"),
+        Asked("until", "until", str(last), "the last day"),
+    )
+    notes = (f"a waived rung does not count as passed; {LASTING} days at most",)
     host.open_sheet(
-        FormSheet(host, "waive", f"waive rung {rung}", asked, lambda told: _rung_waived(host, rung, told), notes)
+        FormSheet(host, "waive", f"waive rung {rung}", asked, lambda told: _waived(host, rung, told), notes)
     )
 
 
-def _rung_waived(host: Host, rung: str, told: dict[str, str]) -> str:
+def _waived(host: Host, rung: str, told: dict[str, str]) -> str:
     session, reason = host.session, told["reason"]
-    present = session.history.now
+    saved = not session.shown.unsaved
     try:
+        until = dt.date.fromisoformat(told["until"])
+        present = session.history.now
         after = with_status(present.text, present.plan, rung, "waived" if reason else "open", reason, session.path.name)
+    except ValueError:
+        return f'the end is "{told["until"]}". A day such as {now().date() + dt.timedelta(days=LASTING)}'
     except Unusable as error:
         return error.errors[0].message
+    if not now().date() <= until <= now().date() + dt.timedelta(days=LASTING):
+        return f"a waiver ends within {LASTING} days: {now().date() + dt.timedelta(days=LASTING)} at the latest"
+    answers = Answers(told["signer"], reason=reason)
+    act = said_act("waive" if reason else "reopen", rung, answers, present.plan, now())
     host.close_sheet()
-    session.commit(after, f"pilot.{rung}")
-    host.message = f"{rung} {'waived' if reason else 'open again'}; w saves"
+    if done(host, replace(act, until=until if reason else None)):
+        session.commit(after, f"pilot.{rung}")
+        if saved:
+            host.do("file.save")
+        host.message = f"{rung} {f'waived until {until}' if reason else 'open again'}: {host.message}"
     return ""
 
 
@@ -155,8 +176,8 @@ def remove(host: Host) -> None:
     """Take the check under the cursor out of its rung; `u` brings it back."""
     rung, metric = _check_under(host)
     if rung:
-        now, file = host.session.history.now, host.session.path.name
-        wrong = _commit(host, lambda: without_check(now.text, now.plan, rung, metric, file), f"pilot.{rung}")
+        present, file = host.session.history.now, host.session.path.name
+        wrong = _commit(host, lambda: without_check(present.text, present.plan, rung, metric, file), f"pilot.{rung}")
         host.message = wrong or f"{metric} is out of {rung}; u brings it back"
 
 

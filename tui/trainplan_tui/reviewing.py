@@ -249,9 +249,8 @@ def one_person(host: Host) -> None:
 def summary(host: Host) -> None:
     """The whole review as text that can be pasted."""
     from trainplan.review.plain import lines
-    from trainplan_tui.panes.ready import verdict
 
     reviewed = host.session.shown.reviewed
-    told = [host.session.name, *lines(reviewed.now, ready=verdict(reviewed) == "ready")]
+    told = [host.session.name, *lines(reviewed.now, ready=reviewed.ready)]
     told += [f"{one.verdict:<8} {one.item}: {one.check}: {one.found}" for one in reviewed.checks]
     host.copy("\n".join(told) + "\n", f"{host.session.path.stem}-review")

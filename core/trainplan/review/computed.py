@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from trainplan.figure import Figure
+from trainplan.finding import Finding
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Quantities
@@ -53,6 +54,12 @@ def computed_checks(plan: Plan, quantities: Quantities, found: Review, today: dt
         ("cost", "contingency of 15 %", lambda: _contingency(plan, quantities)),
     )
     return tuple(Checked(item, name, *work()) for item, name, work in checks)
+
+
+def is_ready(found: Review, checks: Iterable[Checked], findings: Iterable[Finding]) -> bool:
+    """Every item signed or waived over an unharmed record, no check of the program failed, no finding of severity error."""
+    failed = any(one.verdict == "failed" for one in checks)
+    return found.ready and not failed and not any(item.severity == "error" for item in findings)
 
 
 def _number(quantities: Quantities, key: str) -> float | None:
@@ -97,7 +104,7 @@ def _rungs(found: Review) -> Found:
 def _drill(plan: Plan, today: dt.date) -> Found:
     last, most = plan.storage.last_restore_drill, plan.storage.restore_drill_days
     if last is None:
-        return "failed", "no drill: storage.last_restore_drill is not said"
+        return "unknown", "storage.last_restore_drill is not said"
     age = (today - last).days
     if age < 0:
         return "failed", f"storage.last_restore_drill is {last}, in the future"

@@ -24,7 +24,6 @@ class Loosened:
         return f"pilot.{self.rung}.checks.{self.metric}.pass_if"
 
 
-
 def measured_since(before: Plan, after: Plan) -> tuple[str, ...]:
     """Rungs whose measured values are others than before, in order; a value that was taken out does not count."""
     old, new = (_values(plan) for plan in (before, after))

@@ -109,7 +109,7 @@ def test_a_save_records_new_values_and_looser_thresholds_alone(opened) -> None:
     stricter = _edit(second, "pilot.one-batch.checks.loss_mask_difference.pass_if", "= 0")
     assert measured_since(opened.plan, first.plan) == ("one-batch",)
     assert measured_since(first.plan, stricter.plan) == ()
-    assert [str(one) for one in loosened_since(opened.plan, stricter.plan)] == [
-        "threshold of loss loosened from <= 0.1 to <= 0.2"
+    assert [(one.rung, one.metric, one.old, one.new) for one in loosened_since(opened.plan, stricter.plan)] == [
+        ("one-batch", "loss", "<= 0.1", "<= 0.2")
     ]
     assert list(loosened_since(stricter.plan, first.plan)) == []

@@ -12,7 +12,7 @@ from trainplan.estimation import estimate
 from trainplan.plan.read import open_plan
 from trainplan.review import signing
 from trainplan.review.items import BY_NAME, ITEMS
-from trainplan.review.record import Act, EvidenceHash, Record, line_of, read_record
+from trainplan.review.record import EvidenceHash, Record, line_of, read_record
 from trainplan.review.signing import Answers
 from trainplan.review.state import review, told_status
 
@@ -114,11 +114,3 @@ def test_evidence_is_what_was_attached_last_under_each_path(figures) -> None:
     record = Record(tuple(acts))
     assert signing.evidence_now(record, "resume") == (newer, other)
     assert signing.author_now(record, "resume") == "diaz"
-
-
-def test_measured_values_cover_the_fields_that_make_their_rung_stale(figures) -> None:
-    act = signing.measured_act("few-nodes", Answers("kim"), figures.plan, figures.quantities, NOW)
-    assert isinstance(act, Act)
-    assert act.covers["parallelism.sharding"] == "zero-2"
-    assert act.covers["cluster.accelerator"] == "h100-sxm"
-    assert "cluster.nodes" not in act.covers

@@ -150,13 +150,14 @@ def counts(review: Review) -> str:
 
 def verdict(reviewed: Reviewed) -> str:
     """Ready, or why not although every item is done."""
-    if not reviewed.now.ready:
-        return "not ready" if not reviewed.now.record.harms else "not ready: the record is harmed"
+    if reviewed.ready:
+        return "ready"
+    if reviewed.now.record.harms:
+        return "not ready: the record is harmed"
     failed = sum(one.verdict == "failed" for one in reviewed.checks)
-    errors = sum(item.severity == "error" for item in reviewed.findings)
-    if failed or errors:
-        return f"not ready: {failed} checks failed" if failed else f"not ready: {errors} errors"
-    return "ready"
+    if not reviewed.now.ready:
+        return "not ready"
+    return f"not ready: {failed} check{'' if failed == 1 else 's'} failed" if failed else "not ready: see the findings"
 
 
 def _notes(shown: Shown, reviewed: Reviewed, most: int) -> list[tuple[str, Role]]:

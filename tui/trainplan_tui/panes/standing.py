@@ -13,7 +13,13 @@ from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, Role
 
-SHORT: Final = {"one-batch": "batch", "one-device": "device", "one-node": "node", "few-nodes": "few", "short-scaled": "scaled"}
+SHORT: Final = {
+    "one-batch": "batch",
+    "one-device": "device",
+    "one-node": "node",
+    "few-nodes": "few",
+    "short-scaled": "scaled",
+}
 """Names under the ladder's pieces, where they are shorter."""
 RUNG_ROLES: Final[dict[str, Role]] = {"failed": "error", "stale": "warn", "waiting": "warn"}
 HISTORY = 6
@@ -68,6 +74,9 @@ def acted(act: Act) -> str:
         "reopen": "opened it again",
         "attach": "attached",
     }
+    if act.kind == "loosen":
+        metric, old = next(iter(act.covers.items()))
+        return f"{act.at:%Y-%m-%d %H:%M} {act.signer} loosened {metric} from {old} to {act.verdict}: {act.reason}"
     said = ": ".join(filter(None, (act.note, act.reason))) or ", ".join(file.path for file in act.evidence)
     over = f" over plan {act.plan[:6]}" if act.plan and act.kind in ("sign", "waive") else ""
     return f"{act.at:%Y-%m-%d %H:%M} {act.signer} {words.get(act.kind, act.kind)}{over}" + (
