@@ -1,0 +1,83 @@
+"""A chunk of layouts through the budgets: the same wiring as for one plan, with a column in place of every swept number.
+
+Each swept number has an axis of its own, so that what does not depend on a number is worked out once for all its values.
+An element equals the estimate of that plan to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from trainplan.budgets.compute import throughput
+from trainplan.budgets.memory_columns import Peak, memory_peak
+from trainplan.budgets.model import ModelBudget, model_budget
+from trainplan.budgets.pipeline import pipeline_bubble
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.steptime import step_budget
+from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
+from trainplan.figure import total
+from trainplan.plan.plan import Plan
+from trainplan.search.space import AXES, TENSOR
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column: TypeAlias = NDArray[Any]
+    Mask: TypeAlias = NDArray[Any]
+
+Values = Mapping[str, "NDArray[Any]"]
+"""Values of every axis by path, each one-dimensional."""
+
+Models = dict[bytes, ModelBudget]
+"""Models of one plan by the tensor degrees to which their vocabulary is padded; no other swept field changes them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Layouts under way: a plan of their words with columns for their numbers, and what tokens and mesh say of them."""
+
+    situation: Situation
+    model: ModelBudget
+    mesh: MeshBudget
+    tokens: TokenBudget
+
+    def memory(self) -> Peak:
+        """Bytes on the worst rank, or blocked."""
+        return memory_peak(self.situation, self.model, self.mesh, self.tokens)
+
+    def bubble(self) -> Any:
+        """Idle time of the pipeline over ideal step time."""
+        return pipeline_bubble(self.situation, self.tokens.microbatches)
+
+    def step(self) -> tuple[Any, Any]:
+        """Seconds of a predicted step, and bytes that one accelerator sends in it; either may be blocked."""
+        speed = throughput(self.situation, self.model, self.tokens, self.mesh)
+        step, sent = step_budget(self.situation, self.model, self.mesh, self.tokens, speed, self.bubble())
+        kinds = {name: getattr(sent, name) for name in ("data", "tensor", "context", "pipeline", "expert")}
+        return step.predicted_step_time, total(**kinds)
+
+
+def chunk(plan: Plan, values: Values, models: Models | None = None) -> Chunk:
+    """Layouts of one plan's words whose numbers are every combination of the values; `models` were made for others of them."""
+    s = Situation(plan, columns(values))
+    known, key = {} if models is None else models, values[TENSOR].tobytes()
+    if key not in known:
+        known[key] = model_budget(s)
+    model, mesh = known[key], mesh_budget(s)
+    return Chunk(s, model, mesh, token_budget(s, model.active_parameters, mesh.data))
+
+
+def columns(values: Values) -> dict[str, Any]:
+    """Each axis as a column that broadcasts against the others."""
+    return {path: along(path, one) for path, one in values.items()}
+
+
+def along(path: str, values: Any) -> Column:
+    """One axis's values as a column of float64, its own axis as long as it and all others 1."""
+    import numpy as np
+
+    shape = [1] * len(AXES)
+    shape[AXES.index(path)] = len(values)
+    return np.asarray(values, dtype=np.float64).reshape(shape)
