@@ -109,18 +109,14 @@ def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
     plan, chosen = plan_of(told), random.Random(seed)
     pieces = list(searching.legal_pieces(plan, {}))
     for words, piece in chosen.sample(pieces, min(6, len(pieces))):
-        here = chunk(words, piece.values)
+        here = chunk(words, piece.columns())
         with np.errstate(all="ignore"):
             memory, (step, sent), idle = here.memory(), here.step(), here.bubble()
-        rows = np.argwhere(piece.whole_mask())
+        rows, shape = np.flatnonzero(piece.alive), piece.alive.shape
         for row in chosen.sample(range(len(rows)), min(3, len(rows))):
-            place = tuple(rows[row])
-            numbers = {
-                path: int(piece.values[path][at]) for path, at in zip(AXES, place, strict=True) if path in piece.values
-            }
-            fields = fields_of(words, {SHARD: 1} | numbers)
+            place = np.unravel_index(rows[row], shape)
+            fields = fields_of(words, dict(zip(AXES, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
             found = estimate(changed(plan, fields))
-            shape = piece.sizes()
             assert number(found.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
             assert number(found.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
             parts = [number(getattr(found.communication, name)) for name in SENT]
@@ -161,11 +157,8 @@ def key_of(fields: dict[str, Any]) -> tuple[Any, ...]:
 def legal_fields(plan: Plan) -> Iterator[dict[str, Any]]:
     """Every layout that the rules leave."""
     for words, piece in searching.legal_pieces(plan, {}):
-        for place in np.argwhere(piece.whole_mask()):
-            numbers = {
-                path: int(piece.values[path][at]) for path, at in zip(AXES, place, strict=True) if path in piece.values
-            }
-            yield fields_of(words, {SHARD: 1} | numbers)
+        for numbers in piece.at(np.flatnonzero(piece.alive)).tolist():
+            yield fields_of(words, dict(zip(AXES, numbers, strict=True)))
 
 
 def _twin(fields: dict[str, Any]) -> bool:

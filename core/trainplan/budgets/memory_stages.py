@@ -44,8 +44,8 @@ def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
 
 
 def _one(count: Any) -> int:
-    """A figure, or a column of one row, as a whole number."""
-    return int(count if isinstance(count, float) else count.item())
+    """A figure as a whole number, or a column whose rows are all the same, as they are where ends are given."""
+    return int(count if isinstance(count, float) else count.flat[0])
 
 
 def _shared(layers: int, parts: int) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """A chunk of layouts through the budgets: the same wiring as for one plan, with a column in place of every swept number.
 
-Each swept number has an axis of its own, so that what does not depend on a number is worked out once for all its values.
+Columns broadcast against each other, so that what does not depend on a number is worked out once for all its values.
 An element equals the estimate of that plan to the last bit.
 """
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     Column: TypeAlias = NDArray[Any]
     Mask: TypeAlias = NDArray[Any]
-
-Values = Mapping[str, "NDArray[Any]"]
-"""Values of every axis by path, each one-dimensional."""
 
 Models = dict[bytes, ModelBudget]
 """Models of one plan by the tensor degrees to which their vocabulary is padded; no other swept field changes them."""
@@ -59,23 +56,18 @@ class Chunk:
         return step.predicted_step_time, total(**kinds)
 
 
-def chunk(plan: Plan, values: Values, models: Models | None = None) -> Chunk:
-    """Layouts of one plan's words whose numbers are every combination of the values; `models` were made for others of them."""
-    s = Situation(plan, columns(values))
-    known, key = {} if models is None else models, values[TENSOR].tobytes()
+def chunk(plan: Plan, columns: Mapping[str, Any], models: Models | None = None) -> Chunk:
+    """Layouts of one plan's words with columns in place of their numbers; `models` were made for others of them."""
+    s = Situation(plan, columns)
+    known, key = {} if models is None else models, columns[TENSOR].tobytes()
     if key not in known:
         known[key] = model_budget(s)
     model, mesh = known[key], mesh_budget(s)
     return Chunk(s, model, mesh, token_budget(s, model.active_parameters, mesh.data))
 
 
-def columns(values: Values) -> dict[str, Any]:
-    """Each axis as a column that broadcasts against the others."""
-    return {path: along(path, one) for path, one in values.items()}
-
-
 def along(path: str, values: Any) -> Column:
-    """One axis's values as a column of float64, its own axis as long as it and all others 1."""
+    """The values of a number as a column of float64 whose own axis is as long as they are, and all others 1."""
     import numpy as np
 
     shape = [1] * len(AXES)

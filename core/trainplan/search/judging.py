@@ -13,9 +13,8 @@ from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
 from trainplan.search.columns import Models, chunk
+from trainplan.search.pieces import Piece
 from trainplan.search.ranking import Rows, enters, no_rows, not_beaten
-from trainplan.search.sieve import Sieve
-from trainplan.search.space import AXES
 
 if TYPE_CHECKING:
     from trainplan.search.columns import Column, Mask
@@ -41,12 +40,12 @@ class Judge:
     front: Rows = field(default_factory=no_rows)
     nearest: Rows = field(default_factory=no_rows)
 
-    def judge(self, plan: Plan, piece: Sieve) -> None:
+    def judge(self, plan: Plan, piece: Piece) -> None:
         """Take the layouts of one piece, all of one plan's words."""
         import numpy as np
 
         with np.errstate(all="ignore"):
-            here, mask = chunk(plan, piece.values, self.models), piece.whole_mask()
+            here, mask = chunk(plan, piece.columns(), self.models), piece.alive
             rows = int(mask.sum())
             self.legal += rows
             memory = here.memory()
@@ -73,7 +72,7 @@ class Judge:
         if rows:
             self.tally[reason] = self.tally.get(reason, 0) + rows
 
-    def _take(self, plan: Plan, piece: Sieve, fits: Mask, total: Column, step: Any, sent: Any) -> None:
+    def _take(self, plan: Plan, piece: Piece, fits: Mask, total: Column, step: Any, sent: Any) -> None:
         import numpy as np
 
         count = int(fits.sum())
@@ -91,23 +90,21 @@ class Judge:
             self._keep(self._rows(plan, piece, where, steps[wanted], bytes_sent, memory[wanted]))
         return None
 
-    def _rows(self, plan: Plan, piece: Sieve, where: Any, step: Column, sent: Column, memory: Column) -> Rows:
+    def _rows(self, plan: Plan, piece: Piece, where: Any, step: Column, sent: Column, memory: Column) -> Rows:
         """Layouts at flat places of a piece."""
         import numpy as np
 
-        places, one = np.unravel_index(where, piece.sizes()), np.ones(1, dtype=np.int64)
-        numbers = [piece.values.get(path, one)[at] for path, at in zip(AXES, places, strict=True)]
         if not self.groups or self.groups[-1] is not plan:
             self.groups.append(plan)
         group = np.full(len(where), len(self.groups) - 1)
-        return Rows(step, sent, memory, memory > self.target, group, np.stack(numbers, axis=1))
+        return Rows(step, sent, memory, memory > self.target, group, piece.at(where))
 
     def _keep(self, rows: Rows) -> None:
         self.fastest = self.fastest.joined(rows).best("time", KEPT)
         self.leanest = self.leanest.joined(rows).best("memory", KEPT)
         self.front = self.front.joined(rows).front()
 
-    def _remember(self, plan: Plan, piece: Sieve, mask: Mask, total: Column) -> None:
+    def _remember(self, plan: Plan, piece: Piece, mask: Mask, total: Column) -> None:
         """The legal layout that needs least memory, as long as none fits."""
         import numpy as np
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trainplan.plan.plan import Plan
+from trainplan.search.pieces import Piece, pieces
 from trainplan.search.ranking import Rows
 from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding
 from trainplan.search.sieve import Sieve, everything
@@ -100,12 +101,12 @@ def searched(plan: Plan) -> Search:
     return last
 
 
-def legal_pieces(plan: Plan, tally: dict[str, int]) -> Iterator[tuple[Plan, Sieve]]:
+def legal_pieces(plan: Plan, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
     """Every legal layout in pieces, with the plan of their words; what the rules reject goes to the tally by reason."""
     return _pieces(space(plan), tally)
 
 
-def _pieces(found: Space, tally: dict[str, int]) -> Iterator[tuple[Plan, Sieve]]:
+def _pieces(found: Space, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
     for stages in found.stages:
         yield from _legal(found, stages, _sieve(found, stages, tally))
 
@@ -118,7 +119,7 @@ def _sieve(found: Space, stages: Stages, tally: dict[str, int]) -> Sieve:
     return everything(values, found.shards * len(SCHEDULES) * len(RECOMPUTES), tally)
 
 
-def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, Sieve]]:
+def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, Piece]]:
     """Legal layouts in pieces, with the plan of their words."""
     words = {"sharding": "none", "schedule": "1f1b", "recompute": "none"}
     sift_numbers(sieve, found.of_words(stages, **words, deep=True))
@@ -132,7 +133,7 @@ def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, S
 
 def _sharded(
     found: Space, stages: Stages, sieve: Sieve, schedule: str, known: Mapping[str, Known]
-) -> Iterator[tuple[Plan, Sieve]]:
+) -> Iterator[tuple[Plan, Piece]]:
     import numpy as np
 
     for sharding in SHARDINGS:
@@ -144,7 +145,7 @@ def _sharded(
             for deep in (False, True):
                 plan = found.of_words(stages, **words, recompute=recompute, deep=deep)
                 half = part.fork(1).only(PIPELINE, (part.values[PIPELINE] > 1) == deep)
-                yield from ((plan, piece) for piece in half.pieces())
+                yield from ((plan, piece) for piece in pieces(half))
 
 
 def _known(found: Space, judge: Judge) -> Search:

@@ -5,20 +5,18 @@ Rows are every combination of the values of the axes; a mask that does not depen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from trainplan.search.columns import along
 from trainplan.search.space import AXES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trainplan.search.columns import Mask
-
-ROWS: Final = 32_768
-"""Rows of one chunk at most: their columns stay in the processor's cache, and calls of numpy are few."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +56,10 @@ class Sieve:
         """Values of every axis."""
         return tuple(len(self.values.get(path, (1,))) for path in AXES)
 
+    def columns(self) -> dict[str, Any]:
+        """Each axis's values as a column that broadcasts against the others."""
+        return {path: along(path, values) for path, values in self.values.items()}
+
     def whole_mask(self) -> Mask:
         """Which rows live, with every axis as long as its values."""
         import numpy as np
@@ -71,18 +73,6 @@ class Sieve:
         part = replace(self, values={**self.values, path: self.values[path][kept]}, alive=alive)
         part._narrow()
         return part
-
-    def pieces(self) -> Iterator[Sieve]:
-        """The same rows in pieces of at most `ROWS` combinations, cut along the first axes."""
-        sizes = self.sizes()
-        if prod(sizes) <= ROWS or not self.lives:
-            yield from (self,) if self.lives else ()
-            return
-        path = AXES[next(axis for axis, size in enumerate(sizes) if size > 1)]
-        half = len(self.values[path]) // 2
-        for kept in (slice(0, half), slice(half, None)):
-            chosen = [place in range(*kept.indices(len(self.values[path]))) for place in range(len(self.values[path]))]
-            yield from self.only(path, chosen).pieces()
 
     def _continuations(self, shape: tuple[int, ...]) -> int:
         """Layouts that a row of a mask of this shape stands for."""

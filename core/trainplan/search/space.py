@@ -25,8 +25,8 @@ VIRTUAL, PIPELINE = "parallelism.virtual_pipeline", "parallelism.pipeline"
 TENSOR, CONTEXT = "parallelism.tensor", "parallelism.context"
 MICRO, SHARD = "batch.micro_batch_sequences", "parallelism.shard_size"
 
-AXES: Final[tuple[str, ...]] = (EXPERT_TENSOR, EXPERT, VIRTUAL, PIPELINE, TENSOR, CONTEXT, MICRO, SHARD)
-"""Numbers that are swept, one axis of a column each, in the order of the axes."""
+AXES: Final[tuple[str, ...]] = (EXPERT_TENSOR, EXPERT, SHARD, VIRTUAL, PIPELINE, TENSOR, CONTEXT, MICRO)
+"""Numbers that are swept, one axis of a mask each, in the order of the axes."""
 
 SHARDINGS: Final[tuple[str, ...]] = get_args(Sharding)
 SCHEDULES: Final[tuple[str, ...]] = get_args(Schedule)
