@@ -155,3 +155,14 @@ def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
         "parallelism.first_stage_layers": parallel.first_stage_layers,
         "parallelism.last_stage_layers": parallel.last_stage_layers,
     }
+
+
+def own_fields(plan: Plan) -> dict[str, Any]:
+    """The plan's own layout under the name by which a search counts it."""
+    s, parallel = Situation(plan), plan.parallelism
+    words = {"parallelism.sharding": s.word("parallelism.sharding"), "parallelism.schedule": parallel.schedule}
+    if parallel.pipeline == 1:
+        words["parallelism.schedule"] = "1f1b"
+    elif parallel.schedule in ("1f1b", "interleaved"):
+        words["parallelism.schedule"] = "interleaved" if parallel.virtual_pipeline > 1 else "1f1b"
+    return fields_of(changed(plan, words), {path: _count(s, path) or 1 for path in AXES})
