@@ -8,7 +8,7 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
@@ -232,8 +232,25 @@ def _combined(cards: _Cards, name: str, body: Callable[..., float], parts: dict[
     return derived(card, value, figures)
 
 
-def choose(kind: str, **branches: Callable[[], Figure]) -> Figure:
-    """The branch of that name, called; it alone is explained."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinds:
+    """A word of a plan as a column: the words, and the place of each row's among them."""
+
+    words: tuple[str, ...]
+    places: Any
+
+    def of(self, values: Sequence[Any]) -> Any:
+        """Each row's own of some values, one for each word in order."""
+        value = values[0]
+        for place, other in enumerate(values[1:], 1):
+            value = where(self.places == place, other, value)
+        return value
+
+
+def choose(kind: str | Kinds, **branches: Callable[[], Figure]) -> Figure:
+    """The branch of that name, called; it alone is explained. On a column of kinds each row has its own."""
+    if isinstance(kind, Kinds):
+        return cast("Figure", kind.of([choose(word, **branches) for word in kind.words]))
     return branches[kind.replace("-", "_")]()
 
 

@@ -21,7 +21,8 @@ from trainplan.plan.read import plan_of_text
 from trainplan.reverse import changed
 from trainplan.search import rules, searching
 from trainplan.search.columns import chunk
-from trainplan.search.space import AXES, SHARD, fields_of, space
+from trainplan.search.pieces import NUMBERS
+from trainplan.search.space import RECOMPUTE, SHARD, fields_of, space
 
 PLAN = """format = 1
 [model]
@@ -115,7 +116,7 @@ def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
         rows, shape = np.flatnonzero(piece.alive), piece.alive.shape
         for row in chosen.sample(range(len(rows)), min(3, len(rows))):
             place = np.unravel_index(rows[row], shape)
-            fields = fields_of(words, dict(zip(AXES, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
+            fields = fields_of(words, dict(zip(NUMBERS, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
             found = estimate(changed(plan, fields))
             assert number(found.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
             assert number(found.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
@@ -138,13 +139,13 @@ def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_
         words = {
             "sharding": chosen.choice(["none", "zero-1", "zero-2", "zero-3", "hsdp"]),
             "schedule": chosen.choice(["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"]),
-            "recompute": chosen.choice(["none", "selective", "full"]),
         }
         numbers = {path: chosen.choice(values) for path, values in whole.axes.items()}
         numbers |= {
             "parallelism.pipeline": chosen.choice(stages.pipelines),
             SHARD: chosen.choice(whole.shard_sizes or (1,)),
         }
+        numbers[RECOMPUTE] = chosen.randrange(3)
         fields = fields_of(whole.of_words(stages, **words, deep=True), numbers)
         found, twin = errors(estimate(changed(plan, fields))), _twin(fields)
         assert (key_of(fields) in legal) == (not found and not twin), (fields, found)
@@ -158,7 +159,7 @@ def legal_fields(plan: Plan) -> Iterator[dict[str, Any]]:
     """Every layout that the rules leave."""
     for words, piece in searching.legal_pieces(plan, {}):
         for numbers in piece.at(np.flatnonzero(piece.alive)).tolist():
-            yield fields_of(words, dict(zip(AXES, numbers, strict=True)))
+            yield fields_of(words, dict(zip(NUMBERS, numbers, strict=True)))
 
 
 def _twin(fields: dict[str, Any]) -> bool:

@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from trainplan.budgets.communication import bytes_sent
 from trainplan.budgets.compute import throughput
+from trainplan.budgets.kernels import conditions
 from trainplan.budgets.memory_columns import Peak, memory_peak
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.steptime import step_budget
+from trainplan.budgets.steptime import no_step, step_parts
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
-from trainplan.figure import total
+from trainplan.figure import blocked, total
 from trainplan.plan.plan import Plan
 from trainplan.search.space import AXES, TENSOR
 
@@ -50,10 +52,13 @@ class Chunk:
 
     def step(self) -> tuple[Any, Any]:
         """Seconds of a predicted step, and bytes that one accelerator sends in it; either may be blocked."""
+        last = self.tokens.stretches[-1].situation
+        reason = no_step(last, self.model, self.mesh, self.tokens)
+        if reason is not None:
+            return blocked(reason, "s"), blocked(reason, "bytes")
         speed = throughput(self.situation, self.model, self.tokens, self.mesh)
-        step, sent = step_budget(self.situation, self.model, self.mesh, self.tokens, speed, self.bubble())
-        kinds = {name: getattr(sent, name) for name in ("data", "tensor", "context", "pipeline", "expert")}
-        return step.predicted_step_time, total(**kinds)
+        parts, sent = step_parts(self.model, self.mesh, self.tokens, speed, self.bubble(), conditions(last))
+        return total(**parts), total(**bytes_sent(sent))
 
 
 def chunk(plan: Plan, columns: Mapping[str, Any], models: Models | None = None) -> Chunk:

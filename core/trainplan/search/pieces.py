@@ -11,18 +11,34 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
+from trainplan.figure import Kinds
 from trainplan.search.sieve import Sieve
-from trainplan.search.space import AXES, CONTEXT, EXPERT, EXPERT_TENSOR, MICRO, PIPELINE, SHARD, TENSOR, VIRTUAL
+from trainplan.search.space import (
+    AXES,
+    CONTEXT,
+    EXPERT,
+    EXPERT_TENSOR,
+    MICRO,
+    PIPELINE,
+    RECOMPUTE,
+    RECOMPUTES,
+    SHARD,
+    TENSOR,
+    VIRTUAL,
+)
 
 if TYPE_CHECKING:
     from trainplan.search.columns import Column, Mask
 
-SHARED: Final = ((EXPERT_TENSOR, EXPERT), (SHARD,), (VIRTUAL, PIPELINE), (TENSOR, CONTEXT, MICRO))
-"""Axes of a piece, each of neighbouring axes of a mask."""
+SHARED: Final = ((RECOMPUTE,), (EXPERT_TENSOR, EXPERT), (SHARD,), (VIRTUAL, PIPELINE), (TENSOR, CONTEXT, MICRO))
+"""Axes of a piece: recompute, whose numbers are places among its words, and neighbouring axes of a mask."""
+
+NUMBERS: Final = (*AXES, RECOMPUTE)
+"""Numbers of one row, in order."""
 
 AXIS_OF: Final = {path: axis for axis, paths in enumerate(SHARED) for path in paths}
 
-ROWS: Final = 32_768
+ROWS: Final = 65_536
 """Rows of a piece at most."""
 
 
@@ -35,14 +51,15 @@ class Piece:
 
     def columns(self) -> dict[str, Any]:
         """Each number as a column of float64 that broadcasts against the others."""
-        return {path: _along(AXIS_OF[path], values) for path, values in self.numbers.items()}
+        found: dict[str, Any] = {path: _along(AXIS_OF[path], values) for path, values in self.numbers.items()}
+        return found | {RECOMPUTE: Kinds(RECOMPUTES, found[RECOMPUTE])}
 
     def at(self, places: Any) -> Column:
-        """The numbers of some rows, told by their flat places: a row each, a number for each of `AXES`."""
+        """The numbers of some rows, told by their flat places: a row each, with all of `NUMBERS`."""
         import numpy as np
 
         found, one = np.unravel_index(places, self.alive.shape), np.ones(1, dtype=np.int64)
-        return np.stack([self.numbers.get(path, one)[found[AXIS_OF[path]]] for path in AXES], axis=1)
+        return np.stack([self.numbers.get(path, one)[found[AXIS_OF[path]]] for path in NUMBERS], axis=1)
 
     def halves(self) -> Iterator[Piece]:
         """Two pieces, cut along the longest axis."""
@@ -73,15 +90,15 @@ def _whole(sieve: Sieve) -> Piece:
     import numpy as np
 
     sizes = dict(zip(AXES, sieve.sizes(), strict=True))
-    mask = sieve.whole_mask().reshape([prod(sizes[path] for path in paths) for paths in SHARED])
-    kept = [
-        np.flatnonzero(mask.any(axis=tuple(o for o in range(len(SHARED)) if o != axis))) for axis in range(len(SHARED))
-    ]
-    numbers: dict[str, Any] = {}
-    for paths, places in zip(SHARED, kept, strict=True):
+    shared, every = SHARED[1:], range(len(SHARED) - 1)
+    mask = sieve.whole_mask().reshape([prod(sizes[path] for path in paths) for paths in shared])
+    kept = [np.flatnonzero(mask.any(axis=tuple(other for other in every if other != axis))) for axis in every]
+    numbers: dict[str, Any] = {RECOMPUTE: np.arange(len(RECOMPUTES))}
+    for paths, places in zip(shared, kept, strict=True):
         found = np.unravel_index(places, [sizes[path] for path in paths])
         numbers |= {path: sieve.values[path][at] for path, at in zip(paths, found, strict=True) if path in sieve.values}
-    return Piece(numbers, mask[np.ix_(*kept)])
+    alive = mask[np.ix_(*kept)]
+    return Piece(numbers, np.broadcast_to(alive, (len(RECOMPUTES), *alive.shape)))
 
 
 def _cut(piece: Piece) -> Iterator[Piece]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from trainplan.search.space import AXES
+from trainplan.search.pieces import NUMBERS
 
 if TYPE_CHECKING:
     from trainplan.search.columns import Column, Mask
@@ -21,7 +21,7 @@ ORDERS: Final = ("time", "memory", "cost")
 class Rows:
     """Layouts: seconds of a step, bytes sent, bytes on the worst rank, whether above the target, and which they are.
 
-    `group` is the place of their words, `numbers` has a row for each with its value on every axis.
+    `group` is the place of their words, `numbers` has a row for each with each of `NUMBERS`.
     """
 
     step: Column
@@ -110,4 +110,4 @@ def no_rows() -> Rows:
     import numpy as np
 
     none = np.empty(0)
-    return Rows(none, none, none, none > 0, none.astype(np.int64), np.empty((0, len(AXES)), dtype=np.int64))
+    return Rows(none, none, none, none > 0, none.astype(np.int64), np.empty((0, len(NUMBERS)), dtype=np.int64))

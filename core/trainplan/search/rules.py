@@ -21,7 +21,7 @@ from trainplan.checks.legality import MOST_BUBBLE
 from trainplan.figure import Blocked, given
 from trainplan.formulas.tokens import microbatches
 from trainplan.plan.plan import Plan
-from trainplan.search.columns import Chunk, along, chunk
+from trainplan.search.columns import Chunk, along
 from trainplan.search.sieve import Sieve
 from trainplan.search.space import CONTEXT, EXPERT, EXPERT_TENSOR, MICRO, PIPELINE, SHARD, TENSOR, VIRTUAL, batches
 
@@ -79,8 +79,8 @@ def sift_sharding(sieve: Sieve, plan: Plan, known: Known) -> None:
 
 def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known | None = None) -> None:
     for rule, names in rules.items():
-        if sieve.lives:
-            sieve.reject(_verdicts(rule, chunk(plan, sieve.columns()), names, {} if known is None else known))
+        if sieve.lives and (SHARD not in names or SHARD in sieve.values):
+            sieve.reject(_verdicts(rule, sieve.chunk(plan), names, {} if known is None else known))
 
 
 def _verdicts(rule: Rule, here: Chunk, names: tuple[str, ...], known: Known) -> dict[str, Any]:
@@ -135,14 +135,14 @@ def _meshes(sieve: Sieve, plan: Plan) -> None:
     """G1: whole replicas."""
     import numpy as np
 
-    data: Any = chunk(plan, sieve.columns()).mesh.data
+    data: Any = sieve.chunk(plan).mesh.data
     if not isinstance(data, Blocked):
         sieve.reject({MESH: np.isnan(data)})
 
 
 def _whole_batches(sieve: Sieve, plan: Plan) -> None:
     """G2: every batch of the plan divides over replicas x micro batch."""
-    data, counts = chunk(plan, sieve.columns()).mesh.data, batches(plan)
+    data, counts = sieve.chunk(plan).mesh.data, batches(plan)
     if not counts or isinstance(data, Blocked) or not sieve.lives:
         return
     micro: Any = along(MICRO, sieve.values[MICRO])
@@ -164,6 +164,6 @@ def _twins(sieve: Sieve, schedule: str) -> None:
 
 def _idle(sieve: Sieve, plan: Plan) -> None:
     """P3: a bubble that nobody measured with its utilization."""
-    bubble: Any = chunk(plan, sieve.columns()).bubble()
+    bubble: Any = sieve.chunk(plan).bubble()
     if not isinstance(bubble, Blocked):
         sieve.reject({IDLE: bubble > MOST_BUBBLE})

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trainplan.plan.plan import Plan
-from trainplan.search.pieces import Piece, pieces
+from trainplan.search.pieces import NUMBERS, Piece, pieces
 from trainplan.search.ranking import Rows
 from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding
 from trainplan.search.sieve import Sieve, everything
 from trainplan.search.space import (
-    AXES,
     PIPELINE,
     RECOMPUTES,
     SCHEDULES,
@@ -79,7 +78,7 @@ class Search:
         return self.layouts(rows.best(order, count))
 
     def _fields(self, rows: Rows, place: int) -> dict[str, Any]:
-        numbers = dict(zip(AXES, (int(one) for one in rows.numbers[place]), strict=True))
+        numbers = dict(zip(NUMBERS, (int(one) for one in rows.numbers[place]), strict=True))
         return fields_of(self.groups[int(rows.group[place])], numbers)
 
 
@@ -121,31 +120,28 @@ def _sieve(found: Space, stages: Stages, tally: dict[str, int]) -> Sieve:
 
 def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, Piece]]:
     """Legal layouts in pieces, with the plan of their words."""
-    words = {"sharding": "none", "schedule": "1f1b", "recompute": "none"}
-    sift_numbers(sieve, found.of_words(stages, **words, deep=True))
+    sift_numbers(sieve, found.of_words(stages, sharding="none", schedule="1f1b", deep=True))
     known: dict[str, Known] = {sharding: {} for sharding in SHARDINGS}
     for schedule in SCHEDULES:
         part = sieve.fork(found.shards * len(RECOMPUTES))
         if part.lives:
-            sift_schedule(part, found.of_words(stages, **words | {"schedule": schedule}, deep=True))
+            sift_schedule(part, found.of_words(stages, sharding="none", schedule=schedule, deep=True))
             yield from _sharded(found, stages, part, schedule, known)
 
 
 def _sharded(
     found: Space, stages: Stages, sieve: Sieve, schedule: str, known: Mapping[str, Known]
 ) -> Iterator[tuple[Plan, Piece]]:
+    """Legal layouts of one schedule; those with a pipeline and those without come in pieces of their own."""
     import numpy as np
 
-    for sharding in SHARDINGS:
+    for sharding in SHARDINGS if sieve.lives else ():
         part = sieve.fork(len(RECOMPUTES), {SHARD: np.array(found.shard_sizes)} if sharding == "hsdp" else None)
-        words = {"sharding": sharding, "schedule": schedule}
-        if part.lives:
-            sift_sharding(part, found.of_words(stages, **words, recompute="none", deep=True), known[sharding])
-        for recompute in RECOMPUTES if part.lives else ():
-            for deep in (False, True):
-                plan = found.of_words(stages, **words, recompute=recompute, deep=deep)
-                half = part.fork(1).only(PIPELINE, (part.values[PIPELINE] > 1) == deep)
-                yield from ((plan, piece) for piece in pieces(half))
+        sift_sharding(part, found.of_words(stages, sharding=sharding, schedule=schedule, deep=True), known[sharding])
+        for deep in (False, True):
+            plan = found.of_words(stages, sharding=sharding, schedule=schedule, deep=deep)
+            half = part.only(PIPELINE, (part.values[PIPELINE] > 1) == deep)
+            yield from ((plan, piece) for piece in pieces(half))
 
 
 def _known(found: Space, judge: Judge) -> Search:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from trainplan.search.columns import along
+from trainplan.plan.plan import Plan
+from trainplan.search.columns import Chunk, Models, along, chunk
 from trainplan.search.space import AXES
 
 if TYPE_CHECKING:
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 class Sieve:
     """Layouts that are left: values of every axis, which combinations live, and how many layouts each stands for.
 
-    `tally` counts what was rejected by reason; sieves that were forked share it.
+    `tally` counts what was rejected by reason and `models` are those of the plan; sieves that were forked share both.
     """
 
     values: dict[str, NDArray[Any]]
     alive: Mask
     words: int
     tally: dict[str, int]
+    models: Models
 
     def fork(self, words: int, values: dict[str, NDArray[Any]] | None = None) -> Sieve:
         """The same layouts with some words settled, and other values of some axes."""
@@ -56,9 +58,9 @@ class Sieve:
         """Values of every axis."""
         return tuple(len(self.values.get(path, (1,))) for path in AXES)
 
-    def columns(self) -> dict[str, Any]:
-        """Each axis's values as a column that broadcasts against the others."""
-        return {path: along(path, values) for path, values in self.values.items()}
+    def chunk(self, plan: Plan) -> Chunk:
+        """The layouts with the words of a plan, each axis's values as a column that broadcasts against the others."""
+        return chunk(plan, {path: along(path, values) for path, values in self.values.items()}, self.models)
 
     def whole_mask(self) -> Mask:
         """Which rows live, with every axis as long as its values."""
@@ -91,4 +93,4 @@ def everything(values: dict[str, NDArray[Any]], words: int, tally: dict[str, int
     """All combinations of the values, each with so many words."""
     import numpy as np
 
-    return Sieve(values, np.ones((1,) * len(AXES), dtype=bool), words, tally)
+    return Sieve(values, np.ones((1,) * len(AXES), dtype=bool), words, tally, {})

@@ -23,6 +23,7 @@ from trainplan.reverse import changed
 EXPERT_TENSOR, EXPERT = "parallelism.expert_tensor", "parallelism.expert"
 VIRTUAL, PIPELINE = "parallelism.virtual_pipeline", "parallelism.pipeline"
 TENSOR, CONTEXT = "parallelism.tensor", "parallelism.context"
+RECOMPUTE = "parallelism.recompute"
 MICRO, SHARD = "batch.micro_batch_sequences", "parallelism.shard_size"
 
 AXES: Final[tuple[str, ...]] = (EXPERT_TENSOR, EXPERT, SHARD, VIRTUAL, PIPELINE, TENSOR, CONTEXT, MICRO)
@@ -63,14 +64,13 @@ class Space:
         """Kinds of sharding, hsdp once for each size of its group."""
         return len(SHARDINGS) - 1 + len(self.shard_sizes)
 
-    def of_words(self, stages: Stages, *, sharding: str, schedule: str, recompute: str, deep: bool) -> Plan:
-        """The plan with the words of some layouts; numbers are put in its place as columns. `deep` has a pipeline."""
+    def of_words(self, stages: Stages, *, sharding: str, schedule: str, deep: bool) -> Plan:
+        """The plan with the words of some layouts; columns take the place of all else. `deep` has a pipeline."""
         return changed(
             self.plan,
             {
                 "parallelism.sharding": sharding,
                 "parallelism.schedule": schedule,
-                "parallelism.recompute": recompute,
                 "parallelism.first_stage_layers": stages.first,
                 "parallelism.last_stage_layers": stages.last,
                 PIPELINE: max(stages.pipelines) if deep else 1,
@@ -144,14 +144,14 @@ def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
 
 
 def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """A layout as fields by path: the words and ends of a group's plan, and numbers; a shard size only with hsdp."""
+    """A layout as fields by path: words and ends of a group's plan, numbers by path, and the place of its recompute."""
     parallel = plan.parallelism
     return {
         **{path: numbers[path] for path in AXES if path != SHARD},
         "parallelism.sharding": parallel.sharding,
         SHARD: numbers[SHARD] if parallel.sharding == "hsdp" else None,
         "parallelism.schedule": parallel.schedule,
-        "parallelism.recompute": parallel.recompute,
+        RECOMPUTE: RECOMPUTES[numbers[RECOMPUTE]],
         "parallelism.first_stage_layers": parallel.first_stage_layers,
         "parallelism.last_stage_layers": parallel.last_stage_layers,
     }
@@ -165,4 +165,5 @@ def own_fields(plan: Plan) -> dict[str, Any]:
         words["parallelism.schedule"] = "1f1b"
     elif parallel.schedule in ("1f1b", "interleaved"):
         words["parallelism.schedule"] = "interleaved" if parallel.virtual_pipeline > 1 else "1f1b"
-    return fields_of(changed(plan, words), {path: _count(s, path) or 1 for path in AXES})
+    numbers = {path: _count(s, path) or 1 for path in AXES}
+    return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})

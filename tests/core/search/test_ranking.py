@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from trainplan.search.pieces import NUMBERS
 from trainplan.search.ranking import Rows, enters, no_rows, not_beaten
 
 TARGET = 6.0
@@ -14,7 +15,7 @@ def rows(count: int, seed: int) -> Rows:
     """Layouts with many ties."""
     chance = np.random.default_rng(seed)
     step, sent, memory = (chance.integers(1, 9, count).astype(float) for _ in range(3))
-    return Rows(step, sent, memory, memory > TARGET, np.arange(count), np.zeros((count, 8), dtype=np.int64))
+    return Rows(step, sent, memory, memory > TARGET, np.arange(count), np.zeros((count, len(NUMBERS)), dtype=np.int64))
 
 
 def keys(found: Rows, order: str) -> list[tuple[float, ...]]:
