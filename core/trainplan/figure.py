@@ -8,7 +8,7 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
@@ -171,6 +171,19 @@ def given(
     return figure
 
 
+def fields_given(paths: Iterable[str], values: Iterable[float | None], unit: str) -> tuple[Figure, ...]:
+    """Fields of the plan file by their paths, all of one unit; blocked as missing where the file says none."""
+    found: list[Figure] = []
+    for path, value in zip(paths, values, strict=True):
+        if value is None:
+            found.append(blocked(f"missing:{path}", unit))
+            continue
+        figure = Figure(value)
+        figure.origin, figure.inputs = tuple.__new__(Given, (path, unit, "file", "plan file", True, True)), ()
+        found.append(figure)
+    return tuple(found)
+
+
 def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
     """A figure that `card` made of `inputs`."""
     figure = Figure(value)
@@ -189,21 +202,32 @@ def _most(*parts: float) -> float:
     return max(parts)
 
 
-_Cards: TypeAlias = "dict[tuple[str, ...], Card]"
+_Cards: TypeAlias = "dict[tuple[tuple[str, ...], str], Card]"
 
 _SUMS: _Cards = {}
 _MAXIMA: _Cards = {}
-"""Cards of combinations by the names of their parts and, last, their unit."""
+"""Cards of combinations by the names of their parts and their unit."""
 
 
 def total(**parts: Quantity) -> Figure:
     """The sum of named parts of one unit, left to right; a column where one of them is."""
-    value = 0.0
-    for part in parts.values():
-        if isinstance(part, Blocked):
-            return cast("Figure", part)
-        value = value + part
-    return _combined(_SUMS, "total", _sum, parts, value) if type(value) is float else cast("Figure", value)
+    return summed(tuple(parts), tuple(parts.values()))
+
+
+def summed(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
+    """As `total`, where names and parts are at hand as two tuples, as those of sixty sources are."""
+    value: float = 0.0
+    try:
+        for part in parts:
+            value = value + part
+    except TypeError:  # a blocked part cannot be added
+        stop = first_blocked(parts)
+        if stop is None:
+            raise
+        return cast("Figure", stop)
+    if type(value) is not float:
+        return cast("Figure", value)
+    return _combined(_SUMS, "total", _sum, names, parts, value)
 
 
 def largest(**parts: Quantity) -> Figure:
@@ -211,7 +235,8 @@ def largest(**parts: Quantity) -> Figure:
     for part in parts.values():
         if type(part) is not Figure:
             return _largest_column(parts)
-    return _combined(_MAXIMA, "largest", _most, parts, max(cast("dict[str, Figure]", parts).values(), default=math.nan))
+    figures = cast("tuple[Figure, ...]", tuple(parts.values()))
+    return _combined(_MAXIMA, "largest", _most, tuple(parts), figures, max(figures, default=math.nan))
 
 
 def _largest_column(parts: dict[str, Any]) -> Figure:
@@ -220,16 +245,21 @@ def _largest_column(parts: dict[str, Any]) -> Figure:
     return cast("Figure", reduce(maximum, parts.values()) if found is None else found)
 
 
-def _combined(cards: _Cards, name: str, body: Callable[..., float], parts: dict[str, Any], value: float) -> Figure:
-    figures: tuple[Figure, ...] = tuple(parts.values())
-    unit = figures[0].origin.unit if figures else "1"
+def _combined(
+    cards: _Cards,
+    name: str,
+    body: Callable[..., float],
+    names: tuple[str, ...],
+    parts: tuple[Figure, ...],
+    value: float,
+) -> Figure:
+    unit = parts[0].origin.unit if parts else "1"
     if value - value != 0.0:  # nan or infinity
         return blocked(f"undefined:{name}", unit)
-    key = (*parts, unit)
-    card = cards.get(key)
+    card = cards.get((names, unit))
     if card is None:
-        card = cards[key] = Card(name, unit, "definition", True, key[:-1], body)
-    return derived(card, value, figures)
+        card = cards[names, unit] = Card(name, unit, "definition", True, names, body)
+    return derived(card, value, parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,6 +289,14 @@ def require(value: Quantity, ok: bool, code: str) -> Figure:
     if ok is not True and ok is not False:
         return cast("Figure", where(ok, value, math.nan))
     return cast("Figure", value if ok else Blocked(code, value.unit))
+
+
+def first_blocked(parts: Iterable[Quantity]) -> Blocked | None:
+    """The first of several that cannot follow, None where all do."""
+    for part in parts:
+        if type(part) is Blocked:
+            return part
+    return None
 
 
 def blocked(code: str, unit: str = "1") -> Figure:
