@@ -17,7 +17,7 @@ from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing,
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
 from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest, total
 from trainplan.formulas import memory_work as f
 
@@ -94,26 +94,26 @@ class Common:
 def memory_budget(
     s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, *, every_rank: bool = True
 ) -> MemoryBudget:
-    """The ledger of the last stretch's length and microbatches; blocked where a field or the mesh is missing.
+    """The ledger of the longest stretch's length and microbatches; blocked where a field or the mesh is missing.
 
     Without `every_rank` only the first rank of those that hold the same parts is worked out. It holds the most of them,
     because no schedule keeps more microbatches on a later rank, so the worst rank is the same.
     """
-    last = tokens.stretches[-1].situation
-    reason = no_ledger(last, model, mesh, tokens)
+    inside, microbatches = longest(tokens, s, mesh.data)
+    reason = no_ledger(inside, model, mesh, microbatches)
     if reason is not None:
         return _blocked_budget(reason, s["cluster.memory_per_accelerator"])
-    common = common_parts(last, model, mesh, tokens.microbatches)
-    table = _ranks(last, common, stages(last, model, tokens.microbatches), every_rank)
-    return _budget(last, table)
+    common = common_parts(inside, model, mesh, microbatches)
+    table = _ranks(inside, common, stages(inside, model, microbatches), every_rank)
+    return _budget(inside, table)
 
 
-def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
+def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: Figure) -> str | None:
     """Why no ledger can be kept, or None; what the rules of a layout say of columns is asked before."""
     pipeline, expert = s["parallelism.pipeline"], s["parallelism.expert"]
     needed = [model.parameters, model.padded_vocabulary, mesh.data, s["data.sequence_length"]]
     if not isinstance(pipeline, Figure) or pipeline != 1 or s.word("training.gradient_accumulation") == "full":
-        needed.append(tokens.microbatches)
+        needed.append(microbatches)
     if s.word("parallelism.sharding") == "hsdp":
         needed.append(s["parallelism.shard_size"])
     for figure in needed:

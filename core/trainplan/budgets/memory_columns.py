@@ -16,7 +16,7 @@ from trainplan.budgets.memory_work import work
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
 from trainplan.figure import Figure, blocked, given, largest, total
 from trainplan.formulas import memory_work as f
 
@@ -37,17 +37,17 @@ class Peak:
 
 def memory_peak(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> Peak:
     """The worst rank's total on every row, nan where the mesh is impossible; blocked where a field is missing."""
-    last = tokens.stretches[-1].situation
-    reason = no_ledger(last, model, mesh, tokens)
+    inside, microbatches = longest(tokens, s, mesh.data)
+    reason = no_ledger(inside, model, mesh, microbatches)
     if reason is not None:
         return Peak(blocked(reason, "bytes"), blocked(reason, "bytes"))
-    common = common_parts(last, model, mesh, tokens.microbatches)
-    stage = _stage(last, model, tokens.microbatches)
+    common = common_parts(inside, model, mesh, microbatches)
+    stage = _stage(inside, model, microbatches)
     kept = states(stage, common.parts, common.recipe)
-    extra = work(last, model, stage, common.parts, common.recipe, common.layers, common.cut)
-    instants = rank_instants(last, common, stage, kept, extra)
+    extra = work(inside, model, stage, common.parts, common.recipe, common.layers, common.cut)
+    instants = rank_instants(inside, common, stage, kept, extra)
     allocated = _worst(largest(**{one.name: one.allocated for one in instants}))
-    shown = visible(last, f.reserved_bytes(allocated, last["memory.fragmentation"]))
+    shown = visible(inside, f.reserved_bytes(allocated, inside["memory.fragmentation"]))
     return Peak(shown, _worst(total(weights=kept.weights, gradients=kept.gradients, optimizer=kept.optimizer)))
 
 
