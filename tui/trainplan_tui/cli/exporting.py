@@ -1,13 +1,15 @@
-"""`export PLAN --to KIND`: text for a real launcher on stdout. It never submits."""
+"""`export PLAN --to KIND [--rung NAME]`: text for a real launcher on stdout. It never submits."""
 
 from __future__ import annotations
 
 import sys
 
-from trainplan.estimation import Estimate
-from trainplan.interop.export.megatron import ExportError, megatron_arguments
-from trainplan.interop.export.slurm import argument_lines, sbatch_script
-from trainplan.plan.canonical import plan_hash
+from trainplan.interop.export.deepspeed import deepspeed_json
+from trainplan.interop.export.megatron import megatron_text
+from trainplan.interop.export.pilot import run_of
+from trainplan.interop.export.run import ExportError
+from trainplan.interop.export.slurm import slurm_text
+from trainplan.interop.export.titan import titan_module, titan_toml
 from trainplan_tui.cli.running import Options, Refused, estimated
 from trainplan_tui.text.printable import printable
 
@@ -16,7 +18,7 @@ def run(options: Options) -> int:
     """Print the text of one kind, byte for byte what a shell reads; refused where the plan cannot say it."""
     _, estimate = estimated(options)
     try:
-        text = _TEXTS[options.to](estimate)
+        text = _TEXTS[options.to](run_of(estimate, options.rung or ""))
     except ExportError as error:
         raise Refused(f"{options.plan}: {error}") from None
     for line in text.splitlines():
@@ -26,9 +28,10 @@ def run(options: Options) -> int:
     return 0
 
 
-def _megatron(estimate: Estimate) -> str:
-    lines = argument_lines(megatron_arguments(estimate))
-    return "\n".join([f"# plan hash {plan_hash(estimate.plan)}", *lines]) + "\n"
-
-
-_TEXTS = {"slurm": sbatch_script, "megatron": _megatron}
+_TEXTS = {
+    "slurm": slurm_text,
+    "megatron": megatron_text,
+    "torchtitan": titan_module,
+    "torchtitan-toml": titan_toml,
+    "deepspeed": deepspeed_json,
+}
