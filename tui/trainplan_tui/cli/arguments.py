@@ -117,7 +117,17 @@ def _review(sub: argparse.ArgumentParser) -> None:
 
 def _export(sub: argparse.ArgumentParser) -> None:
     _plan(sub)
-    sub.add_argument("--to", choices=("slurm", "megatron"), required=True, help="sbatch script, or Megatron arguments")
+    sub.add_argument(
+        "--to",
+        choices=("slurm", "megatron", "torchtitan", "torchtitan-toml", "deepspeed"),
+        required=True,
+        help="sbatch script; Megatron arguments; a torchtitan 0.3 module, or TOML for torchtitan to 0.2.2; DeepSpeed JSON",
+    )
+    sub.add_argument(
+        "--rung",
+        choices=("unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full"),
+        help="a rung of the pilot with its few devices, layers and steps; the full run when absent",
+    )
 
 
 def _diff(sub: argparse.ArgumentParser) -> None:

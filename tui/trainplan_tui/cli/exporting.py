@@ -1,4 +1,4 @@
-"""`export PLAN --to KIND`: text for a real launcher on stdout. It never submits."""
+"""`export PLAN --to KIND [--rung NAME]`: text for a real launcher on stdout. It never submits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def run(options: Options) -> int:
     """Print the text of one kind, byte for byte what a shell reads; refused where the plan cannot say it."""
     _, estimate = estimated(options)
     try:
-        text = exported(options.to, estimate)
+        text = exported(options.to, estimate, options.rung or "")
     except ExportError as error:
         raise Refused(f"{options.plan}: {error}") from None
     for line in text.splitlines():
