@@ -194,6 +194,7 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--write", action="store_true", help="write what was measured into the plan")
     _json(sub)
+    sub.add_argument("--rung", metavar="NAME", help="also the values of this rung's checks that a log can say")
 
 
 def _catalog(sub: argparse.ArgumentParser) -> None:
