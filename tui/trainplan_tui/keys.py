@@ -60,7 +60,7 @@ KEYS: tuple[Key, ...] = (
     Key("row.last", ("G", "end"), "last", "last row"),
     Key("page.next", ("ctrl+d", "pgdn"), "page down", "half a page down"),
     Key("page.previous", ("ctrl+u", "pgup"), "page up", "half a page up"),
-    Key("row.enter", ("enter",), "edit", "edit the row, or explain it when it is derived; take, in a sheet"),
+    Key("row.enter", ("enter",), "edit", "edit the row, or explain a figure; take, in a sheet"),
     Key("back", ("esc", "ctrl+g"), "back", "one level back; never quits"),
     Key("jump.back", ("backspace",), "return", "where the last jump came from", "navigate"),
     Key("field.up", ("+",), "larger", "take the next larger legal value", "fields"),
