@@ -269,6 +269,10 @@ class PlanApp(KeyedApp):
         self.opened, self.cursor = session, Cursor()
         self.close_sheets()
 
+    def paint_soon(self) -> None:
+        """Paint, asked for on a thread that is not the app's."""
+        self.call_from_thread(self.paint)
+
     def leave(self) -> None:
         """End the app without a question."""
         if self.opened is not None:

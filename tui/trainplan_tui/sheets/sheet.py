@@ -83,6 +83,10 @@ class Host(Protocol):
         """Show this plan from now on."""
         ...
 
+    def paint_soon(self) -> None:
+        """Paint, asked for on a thread that is not the app's."""
+        ...
+
     def leave(self) -> None:
         """End the app without a question."""
         ...
