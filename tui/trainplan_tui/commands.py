@@ -59,6 +59,7 @@ class Commands:
             "edit.undo": lambda: self._said(host.session.undo(), "undone", "nothing to undo"),
             "edit.redo": lambda: self._said(host.session.redo(), "done again", "nothing to redo"),
             "file.diff": lambda: self._open("difference", "DifferenceSheet"),
+            "mesh.search": self._search,
             "file.compare": lambda: self._open("comparing", "CompareSheet"),
             "file.save": lambda: self._file("save"),
             "file.editor": lambda: self._file("edit_text"),
@@ -232,6 +233,12 @@ class Commands:
 
         kind = getattr(import_module(f"trainplan_tui.sheets.{module}"), sheet)
         self.host.open_sheet(kind(self.host))
+
+    def _search(self) -> None:
+        from trainplan_tui.listing_edits import take_layout
+        from trainplan_tui.sheets.layouts import LayoutsSheet
+
+        self.host.open_sheet(LayoutsSheet(self.host, lambda fields: take_layout(self.host, fields)))
 
     def _match(self, step: int) -> None:
         """Next row with the match, in this pane; without a search, the next finding."""

@@ -29,6 +29,7 @@ OF_PANE: Final = {
         ("row.add", "attach"),
         ("pane.view", "view"),
     ),
+    "mesh": (("mesh.search", "find layouts"),),
     "compute": (("pilot.log", "log"),),
     "memory": (("pilot.log", "log"),),
 }

@@ -121,3 +121,24 @@ def in_words(fields: Mapping[str, Any]) -> str:
     degrees = [f"{SHORT[path]} {fields[path]}" for path in (*ALWAYS, *SOMETIMES) if fields[path] > 1]
     words = [sharding(fields), f"recompute {fields['parallelism.recompute']}", f"b {fields[MICRO]}"]
     return ", ".join([*degrees, *words, *([schedule(fields)] if fields[PIPELINE] > 1 else [])])
+
+
+LEFT: Final = ("sharding", "recompute", "schedule")
+"""Heads of the columns that are words: left, not right aligned."""
+
+DROPPED: Final = ("expos", "D", "MFU", "m")
+"""Columns that a narrow window leaves out, in this order."""
+
+
+def aligned(rows: Sequence[tuple[str, ...]], room: int | None = None) -> list[str]:
+    """Rows of cells as lines of aligned columns; where there is too little room, some columns are left out."""
+    kept, gap = list(range(len(rows[0]))), 2 if room is None else 1
+    widths = [max(len(row[place]) for row in rows) for place in kept]
+    for head in DROPPED:
+        if room is not None and sum(widths[place] + gap for place in kept) > room:
+            kept.remove(rows[0].index(head))
+    left = [head in LEFT for head in rows[0]]
+    return [
+        (" " * gap).join(row[i].ljust(widths[i]) if left[i] else row[i].rjust(widths[i]) for i in kept).rstrip()
+        for row in rows
+    ]

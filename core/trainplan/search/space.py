@@ -167,3 +167,10 @@ def own_fields(plan: Plan) -> dict[str, Any]:
         words["parallelism.schedule"] = "interleaved" if parallel.virtual_pipeline > 1 else "1f1b"
     numbers = {path: _count(s, path) or 1 for path in AXES}
     return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
+
+
+def changes(plan: Plan, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan would have to change to have a layout: path to value, None where the field goes."""
+    s = Situation(plan)
+    own = {path: s.word(path) if path == "parallelism.sharding" else s.value(path) for path in fields}
+    return {path: value for path, value in fields.items() if own[path] != value}

@@ -7,15 +7,12 @@ from typing import Final
 
 from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
-from trainplan.search.listing import GIB, Listed, in_words, listed, table
+from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, table
 from trainplan.search.searching import Search
 from trainplan.search.sizes import Size
 from trainplan.search.space import own_fields
 from trainplan.unit import duration, whole
 from trainplan_tui.text.glyphs import Glyphs
-
-WORDS: Final = ("sharding", "recompute", "schedule")
-"""Heads of the columns that are words: left, not right aligned."""
 
 ORDERED: Final = {
     "time": "predicted step, then bytes sent, then memory",
@@ -46,9 +43,8 @@ def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     """Columns, then counts."""
     found, rows, rule = told.search, told.rows(), glyphs.rule * 2
     shown = f"{len(rows)} of {found.fitting:,} layouts that fit, by {ORDERED[told.by]}"
-    lines = [f"{told.name}: {shown if rows else _nearest(told)}", _kept(told.plan)] + (
-        _aligned(table(rows)) if rows else []
-    )
+    lines = [f"{told.name}: {shown if rows else _nearest(told)}", _kept(told.plan)]
+    lines += [f"  {line}" for line in aligned(table(rows))] if rows else []
     if any(row.is_plan or row.found.above_target for row in rows):
         lines.append("  = the plan   ! above the memory target")
     if len(found.front):
@@ -77,19 +73,6 @@ def _kept(plan: Plan) -> str:
 
 def _numbers(row: Listed) -> str:
     return f"step {row.found.step:,.4g} s, {row.found.memory / GIB:.1f} GiB, {row.found.sent / 1e9:,.1f} GB sent a step"
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    left = [head in WORDS for head in rows[0]]
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(room) if to_left else cell.rjust(room)
-            for cell, room, to_left in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _nearest(told: Told) -> str:
