@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
+
+from trainplan.frozen import frozen
 
 P = ParamSpec("P")
 
@@ -20,7 +21,7 @@ KINDS: Final = ("missing", "assumed", "default", "published", "catalogue", "pres
 RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """What a formula says of itself: its name, unit, source, and whether the source was read again."""
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from trainplan.frozen import frozen
+
 Where: TypeAlias = Literal[
     "everywhere",
     "navigate",
@@ -30,7 +32,7 @@ Where: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """One action: its stable id, its keys (first is shown), footer word, help sentence, and where it works."""
 

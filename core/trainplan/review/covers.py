@@ -7,10 +7,10 @@ who signed, and what a change means.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from trainplan.figure import Blocked, Choice, Figure
+from trainplan.frozen import frozen
 from trainplan.plan.leaves import NAMED
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
@@ -24,7 +24,7 @@ ABSENT: Final = "-"
 ROUNDING: Final = 1e-6  # a figure written down by hand is rounded; fields are compared as they are
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """How far a figure may rise before what stood on it is stale: a share of it, and an amount in its base unit."""
 
@@ -32,7 +32,7 @@ class Limit:
     amount: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One covered field or figure that moved: its path or key, and both values as people read them."""
 
