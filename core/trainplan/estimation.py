@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, cast
@@ -34,6 +34,7 @@ from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.figure import Blocked, Choice, Figure, Given
+from trainplan.frozen import field_names
 from trainplan.plan.plan import Plan
 from trainplan.review.quantities import pilot_passed, readiness_signed
 
@@ -208,5 +209,5 @@ def _part_keys(key: str, parts: tuple[str, ...]) -> tuple[str, ...]:
 @cache
 def _keys(kind: type, budget: str) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]]]:
     """Keys of the fields of a kind of budget, and what reads all of these fields."""
-    names = [field.name for field in fields(kind)]
+    names = field_names(kind)
     return tuple(f"{budget}.{name}" for name in names), attrgetter(*names)

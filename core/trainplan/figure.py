@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
+from trainplan.frozen import frozen, record
 from trainplan.numeric import maximum, where
 
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ KINDS: Final = ("missing", "assumed", "default", "published", "catalogue", "pres
 RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """What a formula says of itself: its name, unit, source, and whether the source was read again."""
 
@@ -262,7 +262,7 @@ def _combined(
     return derived(card, value, parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Kinds:
     """A word of a plan as a column: the words, and the place of each row's among them."""
 

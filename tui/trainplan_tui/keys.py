@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+from trainplan.frozen import frozen
+
 Where: TypeAlias = Literal[
     "everywhere",
     "navigate",
@@ -33,7 +35,7 @@ ALL_PLACES: tuple[Where, ...] = get_args(Where)[1:]
 """Every place but `everywhere`, which always holds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """One action: its stable id, its keys (first is shown), footer word, help sentence, and where it works."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
+from trainplan.frozen import record
 from trainplan.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainplan_tui.dossier import Dossier, Reviewed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Shown:
     """One state of the plan. `valid` is false while text is typed that is no value: figures are the last valid ones."""
 

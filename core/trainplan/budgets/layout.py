@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from trainplan.budgets.shape import Shape
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked
+from trainplan.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broken:
     """A rule that does not hold: what is so, which number would be legal, and the fields that decide.
 
@@ -26,7 +26,7 @@ class Broken:
     severity: Literal["error", "warning"] = "error"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The whole numbers that the rules look at; None where a field is missing."""
 

@@ -7,7 +7,6 @@ checkpoint stall, and it does not replace the plan's utilization: a prediction s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from trainplan.budgets.communication import (
     CommunicationBudget,
@@ -32,6 +31,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
+from trainplan.frozen import field_names
 
 
 @record
@@ -120,8 +120,8 @@ def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[
         kind = 1 if shape.sparse and shape.sparse[-1] else 0
         counts[kind] = total(layers=counts[kind], depths=s["model.mtp.num_nextn_predict_layers"])
     return {
-        one.name: f.layers_time(counts[0], getattr(dense, one.name), counts[1], getattr(sparse, one.name))
-        for one in fields(LayerTime)
+        name: f.layers_time(counts[0], getattr(dense, name), counts[1], getattr(sparse, name))
+        for name in field_names(LayerTime)
     }
 
 

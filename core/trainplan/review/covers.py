@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from trainplan.figure import Blocked, Choice, Figure
+from trainplan.frozen import frozen
 from trainplan.plan.leaves import NAMED
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
@@ -29,7 +29,7 @@ DRAWN: Final = "data.drawn"
 ROUNDING: Final = 1e-6  # a figure written down by hand is rounded; fields are compared as they are
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """How far a figure may rise before what stood on it is stale: a share of it, and an amount in its base unit."""
 
@@ -37,7 +37,7 @@ class Limit:
     amount: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One covered field or figure that moved: its path or key, and both values as people read them."""
 

@@ -5,10 +5,10 @@ A pane's module is imported when the pane is first shown: the first screen needs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol, cast
 
+from trainplan.frozen import frozen
 from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
 from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
 from trainplan.ledgers_step import PARALLELISM
@@ -29,7 +29,7 @@ class Drawn(Protocol):
     def views(self, shown: Shown) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pane:
     """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from trainplan.frozen import frozen
 from trainplan_tui.panes.inspector import moves, side, told, wrapped
 from trainplan_tui.panes.rows import BodyRow, Box, heading
 from trainplan_tui.panes.specs import PANES, Pane
@@ -21,7 +21,7 @@ LEDGER = 80
 WIDE = 120
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Typing:
     """What is being typed into which box, and what is wrong with it, if anything."""
 
@@ -30,7 +30,7 @@ class Typing:
     error: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """Everything that one picture of the app is drawn from, beside the plan."""
 
@@ -49,7 +49,7 @@ class View:
     part: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """Lines, the cell of the terminal's cursor, and the first row of the body that shows."""
 
