@@ -23,6 +23,7 @@ STEPS: Final = {"unit": 1, "one-batch": 500, "one-device": 1_000, "one-node": 1_
 
 SCALED_STEPS, SCALED_TIME = 1_000, 7_200.0  # steps, s: rung short-scaled runs for both
 MOST_NODES: Final = 8
+CHUNKS: Final = 2  # model chunks of a rank where the pipeline is shorter than the plan's, so that few layers can be cut
 UNIT_LAYERS: Final = 2
 SHORTEST: Final = 1_800.0  # s of a job
 
@@ -145,7 +146,8 @@ def _degrees(plan: Plan, mesh: Mesh) -> dict[str, Any]:
     names = ("tensor", "pipeline", "context", "expert", "expert_tensor")
     found: dict[str, Any] = {name: _count(getattr(mesh, name)) for name in names}
     if mesh.pipeline != int(plan.parallelism.pipeline):
-        found |= {"first_stage_layers": None, "last_stage_layers": None}
+        chunks = min(CHUNKS, int(plan.parallelism.virtual_pipeline))
+        found |= {"first_stage_layers": None, "last_stage_layers": None, "virtual_pipeline": _count(chunks)}
     if mesh.pipeline == 1:
         found |= {"virtual_pipeline": _count(1), "schedule": "1f1b"}
     shard = int(plan.parallelism.shard_size or 0)
@@ -177,7 +179,7 @@ def _fitting(found: Estimate, rung: str, plan: Plan, mesh: Mesh) -> Plan:
         low, high = (middle + 1, high) if _fits(_with_layers(found, plan, fitting[middle])) else (low, middle)
     if low == 0:
         raise ExportError(
-            f"rung {rung}: {least} layers do not fit on {mesh.nodes * mesh.each} accelerators; begin with the next rung"
+            f"rung {rung}: {max(least, chunk)} layers do not fit on {mesh.nodes * mesh.each} accelerators; begin with the next rung"
         )
     return _with_layers(found, plan, fitting[low - 1])
 
