@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from trainplan.budgets.communication import CommunicationBudget
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
@@ -34,6 +34,7 @@ from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.figure import Blocked, Choice, Figure, Given
+from trainplan.frozen import field_names
 from trainplan.plan.plan import Plan
 from trainplan.review.quantities import pilot_passed, readiness_signed
 
@@ -191,18 +192,22 @@ def _keyed(found: dict[str, Value], budget: str, values: Any) -> None:
     """Every quantity of a budget under `budget.field`; parts in a mapping under `budget.field.part`."""
     keys, read = _keys(type(values), budget)
     for key, value in zip(keys, read(values), strict=True):
-        if isinstance(value, _VALUES):
+        kind = type(value)
+        if kind is Figure or kind is Blocked or kind is Choice:
             found[key] = value
-        elif isinstance(value, Mapping):
-            for part, item in cast("Mapping[str, Value]", value).items():
-                found[f"{key}.{part}"] = item
+        elif kind is dict:
+            parts = cast("dict[str, Value]", value)
+            found.update(zip(_part_keys(key, tuple(parts)), parts.values(), strict=True))
 
 
-_VALUES: Final = (Figure, Blocked, Choice)
+@lru_cache(maxsize=100)
+def _part_keys(key: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Keys of the parts of a mapping; kept, because sixty sources have hundreds and an edit seldom renames one."""
+    return tuple([f"{key}.{part}" for part in parts])
 
 
 @cache
 def _keys(kind: type, budget: str) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]]]:
     """Keys of the fields of a kind of budget, and what reads all of these fields."""
-    names = [field.name for field in fields(kind)]
+    names = field_names(kind)
     return tuple(f"{budget}.{name}" for name in names), attrgetter(*names)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from trainplan import cardtext, numbers
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Card, Choice, Figure, Given
+from trainplan.frozen import record
 from trainplan.labels import quantity_label
 from trainplan.table import DEVICE, blocked_by, rests, written
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Node:
     """One number of the tree.
 

@@ -8,9 +8,12 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
+
+from trainplan.frozen import frozen, record
+from trainplan.numeric import maximum, where
 
 P = ParamSpec("P")
 
@@ -20,7 +23,7 @@ KINDS: Final = ("missing", "assumed", "default", "published", "catalogue", "pres
 RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """What a formula says of itself: its name, unit, source, and whether the source was read again."""
 
@@ -168,6 +171,19 @@ def given(
     return figure
 
 
+def fields_given(paths: Iterable[str], values: Iterable[float | None], unit: str) -> tuple[Figure, ...]:
+    """Fields of the plan file by their paths, all of one unit; blocked as missing where the file says none."""
+    found: list[Figure] = []
+    for path, value in zip(paths, values, strict=True):
+        if value is None:
+            found.append(blocked(f"missing:{path}", unit))
+            continue
+        figure = Figure(value)
+        figure.origin, figure.inputs = tuple.__new__(Given, (path, unit, "file", "plan file", True, True)), ()
+        found.append(figure)
+    return tuple(found)
+
+
 def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
     """A figure that `card` made of `inputs`."""
     figure = Figure(value)
@@ -186,51 +202,101 @@ def _most(*parts: float) -> float:
     return max(parts)
 
 
-_Cards: TypeAlias = "dict[tuple[str, ...], Card]"
+_Cards: TypeAlias = "dict[tuple[tuple[str, ...], str], Card]"
 
 _SUMS: _Cards = {}
 _MAXIMA: _Cards = {}
-"""Cards of combinations by the names of their parts and, last, their unit."""
+"""Cards of combinations by the names of their parts and their unit."""
 
 
 def total(**parts: Quantity) -> Figure:
-    """The sum of named parts of one unit, left to right."""
-    value = 0.0
-    for part in parts.values():
-        if isinstance(part, Blocked):
-            return cast("Figure", part)
-        value = value + part
-    return _combined(_SUMS, "total", _sum, parts, value)
+    """The sum of named parts of one unit, left to right; a column where one of them is."""
+    return summed(tuple(parts), tuple(parts.values()))
+
+
+def summed(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
+    """As `total`, where names and parts are at hand as two tuples, as those of sixty sources are."""
+    value: float = 0.0
+    try:
+        for part in parts:
+            value = value + part
+    except TypeError:  # a blocked part cannot be added
+        stop = first_blocked(parts)
+        if stop is None:
+            raise
+        return cast("Figure", stop)
+    if type(value) is not float:
+        return cast("Figure", value)
+    return _combined(_SUMS, "total", _sum, names, parts, value)
 
 
 def largest(**parts: Quantity) -> Figure:
-    """The largest of named parts of one unit."""
+    """The largest of named parts of one unit; a column where one of them is."""
     for part in parts.values():
-        if isinstance(part, Blocked):
-            return cast("Figure", part)
-    return _combined(_MAXIMA, "largest", _most, parts, max(cast("dict[str, Figure]", parts).values(), default=math.nan))
+        if type(part) is not Figure:
+            return _largest_column(parts)
+    figures = cast("tuple[Figure, ...]", tuple(parts.values()))
+    return _combined(_MAXIMA, "largest", _most, tuple(parts), figures, max(figures, default=math.nan))
 
 
-def _combined(cards: _Cards, name: str, body: Callable[..., float], parts: dict[str, Any], value: float) -> Figure:
-    figures: tuple[Figure, ...] = tuple(parts.values())
-    unit = figures[0].origin.unit if figures else "1"
+def _largest_column(parts: dict[str, Any]) -> Figure:
+    """As `largest`, where not every part is a figure."""
+    found = next((part for part in parts.values() if isinstance(part, Blocked)), None)
+    return cast("Figure", reduce(maximum, parts.values()) if found is None else found)
+
+
+def _combined(
+    cards: _Cards,
+    name: str,
+    body: Callable[..., float],
+    names: tuple[str, ...],
+    parts: tuple[Figure, ...],
+    value: float,
+) -> Figure:
+    unit = parts[0].origin.unit if parts else "1"
     if value - value != 0.0:  # nan or infinity
         return blocked(f"undefined:{name}", unit)
-    key = (*parts, unit)
-    card = cards.get(key)
+    card = cards.get((names, unit))
     if card is None:
-        card = cards[key] = Card(name, unit, "definition", True, key[:-1], body)
-    return derived(card, value, figures)
+        card = cards[names, unit] = Card(name, unit, "definition", True, names, body)
+    return derived(card, value, parts)
 
 
-def choose(kind: str, **branches: Callable[[], Figure]) -> Figure:
-    """The branch of that name, called; it alone is explained."""
+@record
+class Kinds:
+    """A word of a plan as a column: the words, and the place of each row's among them."""
+
+    words: tuple[str, ...]
+    places: Any
+
+    def of(self, values: Sequence[Any]) -> Any:
+        """Each row's own of some values, one for each word in order."""
+        value = values[0]
+        for place, other in enumerate(values[1:], 1):
+            value = where(self.places == place, other, value)
+        return value
+
+
+def choose(kind: str | Kinds, **branches: Callable[[], Figure]) -> Figure:
+    """The branch of that name, called; it alone is explained. On a column of kinds each row has its own."""
+    if isinstance(kind, Kinds):
+        return cast("Figure", kind.of([choose(word, **branches) for word in kind.words]))
     return branches[kind.replace("-", "_")]()
 
 
 def require(value: Quantity, ok: bool, code: str) -> Figure:
-    """`value` where the rule holds; else blocked by the finding's code."""
+    """`value` where the rule holds; else blocked by the finding's code. A column is nan on the rows that are blocked."""
+    if ok is not True and ok is not False:
+        return cast("Figure", where(ok, value, math.nan))
     return cast("Figure", value if ok else Blocked(code, value.unit))
+
+
+def first_blocked(parts: Iterable[Quantity]) -> Blocked | None:
+    """The first of several that cannot follow, None where all do."""
+    for part in parts:
+        if type(part) is Blocked:
+            return part
+    return None
 
 
 def blocked(code: str, unit: str = "1") -> Figure:

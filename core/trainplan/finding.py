@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from trainplan.frozen import frozen
 
 Severity = Literal["error", "warning", "info"]
 
 ORDER: Final = {"error": 0, "warning": 1, "info": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One finding. `paths` has the field that decides first; `fix` may be empty; `weight` orders within a severity."""
 

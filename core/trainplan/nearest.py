@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log2
 from typing import Any
 
@@ -16,6 +15,7 @@ from trainplan.budgets.compute import peak_flops
 from trainplan.budgets.kernels import family_of
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
+from trainplan.frozen import record
 from trainplan.published import Run, precision_class
 
 SIZE, LENGTH, SCALE = 1.0, 0.5, 0.25
@@ -26,7 +26,7 @@ NEAR_SIZE, NEAR_LENGTH = 0.6, 0.6
 """Doublings within which a run has the plan's size and length."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Near:
     """A run beside a plan: its distance, its utilization by the plan's convention and peak, and what differs."""
 
@@ -37,7 +37,7 @@ class Near:
     alike: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class _Target:
     accelerator: str
     family: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from trainplan.frozen import frozen
 from trainplan.unit import duration, significant
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scale:
     """Divide by `factor`, write `decimals` digits after the point, call it `unit`."""
 
@@ -98,7 +99,7 @@ def prefixed(value: float) -> Scale:
     return _Suffixed(factor, digits, "", prefix)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Suffixed(Scale):
     prefix: str = ""
 
@@ -181,7 +182,7 @@ def time(value: float) -> Scale:
     return _digits(value, 1e-3, 4, "ms") if value else Scale(1, 0, "s")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Clock(Scale):
     """Minutes and seconds as people say them: 11min 23s."""
 

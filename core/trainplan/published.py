@@ -7,19 +7,19 @@ worked out anew, because tables count FLOPs and peaks in different ways.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from trainplan.budgets.kernels import family_of
 from trainplan.catalogue import Entry, entry, names
+from trainplan.frozen import record
 
 CONVENTIONS: Final = {"6n": "flop_6n", "causal": "flop_causal", "full": "flop_full", "hardware": "flop_causal"}
 RECOMPUTE: Final = {"full": 4.0 / 3.0}
 """Factor of hardware FLOP over model FLOP where a run computed everything again."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Run:
     """One published run. FLOP are of one token, by convention; rates are tokens a second of one accelerator."""
 

@@ -7,7 +7,6 @@ is one step of one field. Nothing is proposed that breaks a rule of the layout.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.budgets.compute import throughput
@@ -20,6 +19,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.steptime import step_budget
 from trainplan.budgets.tokens import mesh_budget, token_budget
 from trainplan.figure import Blocked, Figure
+from trainplan.frozen import frozen, record
 from trainplan.plan.plan import Plan
 
 MOST_STEPS: Final = 24
@@ -32,7 +32,7 @@ LEAST_SAVING: Final = 0.99
 """Share of the present total above which a change saves nothing worth naming."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Trial:
     """A changed plan and its ledger."""
 
@@ -58,7 +58,7 @@ class Trial:
         return self.total <= share * usable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One field set to another value, and what the worst rank holds then (bytes).
 

@@ -6,20 +6,20 @@ Rows are data. The app draws them, `show` prints them, the report quotes them; t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from trainplan import numbers
 from trainplan.catalogue import names
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Card, Choice, Figure
+from trainplan.frozen import frozen
 from trainplan.labels import field_label, quantity_label
 from trainplan.numbers import Scale, Style
 from trainplan.plan.describe import words_of
 from trainplan.unit import Quantity
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FieldRow:
     """A plan field, editable in place. `unit` is what stands behind the box; `style` writes values that were typed as numbers."""
 
@@ -28,7 +28,7 @@ class FieldRow:
     style: Style = numbers.plain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FigureRow:
     """A quantity. `style` None means by its unit; `note` replaces what it rests on; `label` its own label in other company."""
 
@@ -38,7 +38,7 @@ class FigureRow:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleRow:
     """A line across with a title."""
 
@@ -48,7 +48,7 @@ class RuleRow:
 Row = FieldRow | FigureRow | RuleRow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """One pane's ledger: its full name, the budget that it shows, its rows, and which of them come first in a low window."""
 
@@ -58,7 +58,7 @@ class Table:
     first: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cells:
     """What a row says in words: label, value, unit, movement, what it rests on. `editable` tells boxes from figures."""
 

@@ -7,8 +7,9 @@ raises `UnitError` with what would be right; nothing is guessed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from trainplan.frozen import frozen
 
 DECIMAL: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 BINARY: Final = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
@@ -25,7 +26,7 @@ COUNT: Final = DECIMAL | BINARY
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dimension:
     """What a text may say: the suffixes with their factors, an example, and whether several terms are summed."""
 

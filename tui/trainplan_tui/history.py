@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from trainplan.frozen import record
 from trainplan.plan.plan import Plan
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Step:
     """The file's text, the plan that it says, and what was edited to get there."""
 
@@ -16,7 +17,7 @@ class Step:
     what: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class History:
     """Steps in order; `at` is the present one. An edit forgets what was undone."""
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
+from trainplan.frozen import record
 from trainplan.plan.plan import Plan
 
 if TYPE_CHECKING:
     from trainplan.forecast import Forecast
+    from trainplan.published import Run
+    from trainplan_tui.dossier import Dossier, Reviewed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Shown:
     """One state of the plan. `valid` is false while text is typed that is no value: figures are the last valid ones."""
 
@@ -29,6 +31,20 @@ class Shown:
     trying: bool = False
     forecast: Forecast | None = None
     saved_forecast: Forecast | None = None
+    dossier: Dossier | None = None
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def reviewed(self) -> Reviewed:
+        """Pilot and readiness against what lies beside the plan; of an empty record until it was read."""
+        from trainplan_tui.dossier import NOTHING, reviewed
+
+        return reviewed(self.estimate, self.saved, self.dossier or NOTHING)
+
+    @property
+    def review_findings(self) -> tuple[Finding, ...]:
+        """Findings of pilot and readiness; none until their record was read."""
+        return self.reviewed.findings if self.dossier is not None else ()
 
     @property
     def unsaved(self) -> bool:

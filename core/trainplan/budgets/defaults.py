@@ -5,11 +5,12 @@ A default is shown as a default; one that was not read again in its source is sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Default:
     """The value that an absent field means, and where it comes from."""
 

@@ -6,7 +6,9 @@ Items, prompts and answers are the catalogue's unless the plan says them. It jud
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
+from operator import attrgetter
 
 from trainplan.budgets.compute import Throughput
 from trainplan.budgets.model import ModelBudget
@@ -29,6 +31,7 @@ NO_HOURS = given("no evaluation beside training", 0.0, "h", "definition", kind="
 NO_TIME = given("no evaluation that stops training", 0.0, "s", "definition", kind="file")
 NO_RUNS = given("no evaluations", 0.0, "1", "plan file: no tasks", kind="file")
 SCORED = given("nothing is generated", 0.0, "s", "definition", kind="file")
+ONE = given("compressed vectors of a token", 1.0, "1", "definition", kind="file")
 SEQUENCE_PARTS = ("items", "choices", "repeats", "continuation_tokens", "generated_tokens")
 
 
@@ -99,7 +102,7 @@ def evaluation_budget(s: Situation, model: ModelBudget, speed: Throughput, mesh:
         accelerator_hours=hours,
         blocking_time=time if in_loop else NO_TIME,
         separate_hours=NO_HOURS if in_loop else hours,
-        tasks=dict(_keyed(rows)),
+        tasks=_keyed(rows),
         rows=rows,
     )
 
@@ -171,15 +174,17 @@ def _writing(s: Situation, place: _Place, tokens: Figure, context: Figure) -> Fi
 def _cache(s: Situation, model: ModelBudget, context: Figure) -> Figure:
     """Keys and values of a sequence; latent attention keeps one compressed vector and the rotating part of the keys."""
     shape = model.shape
-    one = given("compressed vectors of a token", 1.0, "1", "definition", kind="file")
     return choose(
         "latent" if shape.latent else "heads",
         heads=lambda: f.cache_bytes(shape.layers, shape.key_value_heads, shape.query_size, shape.value_size, context),
         latent=lambda: f.cache_bytes(
-            shape.layers, one, s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"], context
+            shape.layers, ONE, s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"], context
         ),
     )
 
+
+SHOWN = ("items", "shots", "context_tokens", "tokens", "time", "standard_error", "smallest_difference")
+"""Figures of a task that have a key."""
 
 OWN = ("shots", "items", "choices", "context_tokens", "generated_tokens", "repeats")
 """Fields of a task in the plan; the rest only the catalogue has."""
@@ -217,6 +222,12 @@ class _Facts:
         return f.context_tokens(self["question_tokens"], self["shot_tokens"], shots)
 
 
-def _keyed(rows: tuple[TaskBudget, ...]) -> list[tuple[str, Figure]]:
-    parts = ("items", "shots", "context_tokens", "tokens", "time", "standard_error", "smallest_difference")
-    return [(f"{row.name}.{part}", getattr(row, part)) for row in rows for part in parts]
+def _keyed(rows: tuple[TaskBudget, ...]) -> dict[str, Figure]:
+    values = chain.from_iterable(map(attrgetter(*SHOWN), rows))
+    return dict(zip(_row_keys(tuple([row.name for row in rows])), values, strict=True))
+
+
+@lru_cache(maxsize=10)
+def _row_keys(names: tuple[str, ...]) -> tuple[str, ...]:
+    """A key for every figure of every task; kept, because an edit seldom renames one."""
+    return tuple([f"{name}.{part}" for name in names for part in SHOWN])

@@ -6,14 +6,13 @@ Which source is first is found on plain numbers; only its own story is kept as f
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Phase
-from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, given, total
+from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, first_blocked, given, total
 from trainplan.formulas import mixture as f
 
 ONE_PASS = given("one pass", 1.0, "1", "definition", kind="file")
@@ -46,8 +45,8 @@ def exhaustion(
 ) -> Exhaustion:
     """Limits of a mixture over the run; `times` are the stretches' times (s) without failures, `slowdown` adds those."""
     train = tokens.train_tokens
-    place, at = first_reach(mixture, lambda row: row.limit)
-    again, repeat = first_reach(mixture, lambda row: ONE_PASS)
+    place, at = first_reach(mixture, [row.limit for row in mixture.rows])
+    again, repeat = first_reach(mixture, [ONE_PASS] * len(mixture.rows))
     if isinstance(repeat, Figure) and isinstance(train, Figure) and repeat >= train:
         again, repeat = None, blocked("none", "tokens")
     inside = at
@@ -70,29 +69,31 @@ def exhaustion(
     )
 
 
-def first_reach(mixture: MixtureBudget, limit: Callable[[SourceBudget], Figure]) -> tuple[int | None, Figure]:
-    """The source that first reaches its limit of passes, and the train tokens at which it does."""
+def first_reach(mixture: MixtureBudget, limits: list[Figure]) -> tuple[int | None, Figure]:
+    """The source that first reaches its limit of passes, one for each source, and the train tokens at which it does."""
     if not mixture.rows:
         return None, blocked("missing:data.sources", "tokens")
-    parts = (*(row.passes for row in mixture.rows), *(phase.begin for phase in mixture.phases))
-    stopped = next((part for part in parts if isinstance(part, Blocked)), None)
-    if isinstance(stopped, Blocked):
+    parts = (*[row.passes for row in mixture.rows], *[phase.begin for phase in mixture.phases])
+    stopped = first_blocked(parts)
+    if stopped is not None:
         return None, blocked(stopped.code, "tokens")
-    found = [(*reach, i) for i, row in enumerate(mixture.rows) if (reach := _reach(row, limit(row), mixture.phases))]
+    begins = [float(phase.begin) for phase in mixture.phases]
+    reaches = [_reach(row, limit, begins) for row, limit in zip(mixture.rows, limits, strict=True)]
+    found = [(*reach, i) for i, reach in enumerate(reaches) if reach]
     if not found:
         return None, blocked("none", "tokens")
     _, stage, place = min(found)
-    row = mixture.rows[place]
-    return place, _reached(row, limit(row), mixture.phases, stage)
+    return place, _reached(mixture.rows[place], limits[place], mixture.phases, stage)
 
 
-def _reach(row: SourceBudget, limit: float, phases: tuple[Phase, ...]) -> tuple[float, int] | None:
+def _reach(row: SourceBudget, limit: float, begins: list[float]) -> tuple[float, int] | None:
     """Train tokens at which one source reaches its limit, and the stage; None where it is not drawn to the end."""
-    left, last = float(row.unique) * limit, len(phases) - 1
+    left, last = row.unique * limit, len(begins) - 1
     for stage, part in enumerate(row.stage_drawn):
-        share = row.shares[stage]
-        if (part >= left or stage == last) and share > 0:
-            return phases[stage].begin + left / share, stage
+        if part >= left or stage == last:
+            share = row.shares[stage]
+            if share > 0:
+                return begins[stage] + left / share, stage
         left -= part
     return None
 

@@ -6,14 +6,15 @@ and no layout but the recomputation that the plan asks for.
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.shape import counted, has_table, pattern
-from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, Quantity, blocked, choose, given, require, total
+from trainplan.budgets.situation import Situation, source_names
+from trainplan.figure import Blocked, Figure, Quantity, choose, require, summed, total
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
-from trainplan.plan.tables import Source
 
 
 @record
@@ -111,35 +112,24 @@ def masked_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figu
     sources = s.plan.data.sources
     if not s.plan.data.document_mask or all(source.mean_document_tokens is None for source in sources):
         return summed_keys(s, layers, length)
-    shares = mixture(sources)
+    names, shares, documents = source_names(s.plan), _shares(s), _documents(s, length)
     if set(layers) == {"full_attention"}:  # keys are linear in the length, so the mean length has the mean of the keys
-        parts = zip(shares.items(), sources, strict=True)
-        lengths = {name: at.weighted_keys(share, _document(source, length)) for (name, share), source in parts}
-        return summed_keys(s, layers, total(**lengths))
-    return total(
-        **{
-            name: at.weighted_keys(share, summed_keys(s, layers, _document(source, length)))
-            for (name, share), source in zip(shares.items(), sources, strict=True)
-        }
-    )
+        return summed_keys(s, layers, summed(names, tuple(map(at.weighted_keys, shares, documents))))
+    keys = [at.weighted_keys(one, summed_keys(s, layers, of)) for one, of in zip(shares, documents, strict=True)]
+    return summed(names, tuple(keys))
 
 
-def _document(source: Source, length: Figure) -> Figure:
-    if source.mean_document_tokens is None:
-        return length
-    return at.document_length(_of_source(source, "mean_document_tokens", "tokens"), length)
+def _documents(s: Situation, length: Figure) -> list[Figure]:
+    """The length of one document in a sequence, for every source; the whole sequence where a source gives none."""
+    told = zip(s.plan.data.sources, s.of_sources("mean_document_tokens", "tokens"), strict=True)
+    return [
+        length if source.mean_document_tokens is None else at.document_length(mean, length) for source, mean in told
+    ]
 
 
-def mixture(sources: tuple[Source, ...]) -> dict[str, Figure]:
-    """Token share of each source as the plan's weights ask for it, by name; blocked where a weight is missing."""
-    field = "unique_tokens" if all(source.weight is None for source in sources) else "weight"
-    amounts = {source.name or f"{place}": _of_source(source, field) for place, source in enumerate(sources)}
-    whole = total(**amounts)
-    return {name: at.source_share(amount, whole) for name, amount in amounts.items()}
-
-
-def _of_source(source: Source, field: str, unit: str = "1") -> Figure:
-    path, value = f"data.sources.{source.name}.{field}", getattr(source, field)
-    if value is None:
-        return blocked(f"missing:{path}", unit)
-    return given(path, float(value), unit, "plan file", kind="file", is_field=True)
+def _shares(s: Situation) -> tuple[Figure, ...]:
+    """Token share of each source as the plan's weights ask for it; blocked where a weight is missing."""
+    field = "unique_tokens" if all(source.weight is None for source in s.plan.data.sources) else "weight"
+    amounts = s.of_sources(field, "tokens" if field == "unique_tokens" else "1")
+    whole = summed(source_names(s.plan), amounts)
+    return tuple(map(at.source_share, amounts, repeat(whole)))

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from trainplan.budgets.shape import Shape
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked
+from trainplan.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broken:
-    """A rule that does not hold: what is so, which number would be legal, and the fields that decide."""
+    """A rule that does not hold: what is so, which number would be legal, and the fields that decide.
+
+    `reason` says the same of every layout that breaks the rule so, without the layout's own numbers: a search counts by it.
+    """
 
     code: str
     message: str
     fix: str
     paths: tuple[str, ...]
+    reason: str
     severity: Literal["error", "warning"] = "error"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The whole numbers that the rules look at; None where a field is missing."""
 

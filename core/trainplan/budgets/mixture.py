@@ -5,14 +5,18 @@ One stage or many, two sources or sixty. It knows no time; when a source runs ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import chain, repeat
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 from trainplan.budgets.contract import Contract, contract
 from trainplan.budgets.record import record
-from trainplan.budgets.situation import Situation
+from trainplan.budgets.situation import Situation, source_names
 from trainplan.budgets.tokens import TokenBudget
-from trainplan.budgets.weights import Figures, Phase, lengths, name_of, phases, uniques
-from trainplan.figure import Figure, blocked, given, total
+from trainplan.budgets.weights import Figures, Phase, lengths, phases, uniques
+from trainplan.figure import Blocked, Figure, blocked, given, summed, total
 from trainplan.formulas import mixture as f
 from trainplan.formulas import scaling
 
@@ -20,6 +24,11 @@ REPETITION = given("repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", 
 """How fast repeats lose their worth: past 16 passes little is left."""
 
 NOTHING = given("a source that no stage draws from", 0.0, "tokens", "definition", kind="file")
+
+SHOWN: Final = ("unique", "drawn", "share", "passes", "seen", "effective")
+"""Figures of a source that every sampler has."""
+
+Epochs: TypeAlias = "Iterable[Figure | None]"
 
 
 @record
@@ -66,13 +75,13 @@ def mixture_budget(s: Situation, tokens: TokenBudget, active_parameters: Figure 
     rule = contract(s)
     stages = phases(s, tokens, rule)
     rows = _rows(s, tokens, rule, stages)
-    effective = _sum({row.name: row.effective for row in rows})
+    effective = _sum(rows, "effective")
     return MixtureBudget(
-        unique=_sum({row.name: row.unique for row in rows}),
-        unique_seen=_sum({row.name: row.seen for row in rows}),
+        unique=_sum(rows, "unique"),
+        unique_seen=_sum(rows, "seen"),
         effective=effective,
         lost_to_repetition=f.lost_share(effective, tokens.train_tokens),
-        sources=dict(_keyed(rows)),
+        sources=_keyed(rows),
         optimal={} if active_parameters is None else optimal_marks(active_parameters),
         rows=rows,
         phases=stages,
@@ -80,8 +89,10 @@ def mixture_budget(s: Situation, tokens: TokenBudget, active_parameters: Figure 
     )
 
 
-def _sum(parts: Mapping[str, Figure]) -> Figure:
-    return total(**parts) if parts else blocked("missing:data.sources", "tokens")
+def _sum(rows: tuple[SourceBudget, ...], field: str) -> Figure:
+    if not rows:
+        return blocked("missing:data.sources", "tokens")
+    return summed(tuple([row.name for row in rows]), tuple(map(attrgetter(field), rows)))
 
 
 def optimal_marks(parameters: Figure) -> dict[str, Figure]:
@@ -92,36 +103,68 @@ def optimal_marks(parameters: Figure) -> dict[str, Figure]:
     return found
 
 
-def _keyed(rows: tuple[SourceBudget, ...]) -> list[tuple[str, Figure]]:
-    found: list[tuple[str, Figure]] = []
-    for row in rows:
-        found += [
-            (f"{row.name}.unique", row.unique),
-            (f"{row.name}.drawn", row.drawn),
-            (f"{row.name}.share", row.share),
-            (f"{row.name}.passes", row.passes),
-            (f"{row.name}.seen", row.seen),
-            (f"{row.name}.effective", row.effective),
-        ]
-        if row.epochs is not None:
-            found.append((f"{row.name}.epochs", row.epochs))
-    return found
+def _keyed(rows: tuple[SourceBudget, ...]) -> dict[str, Figure]:
+    built = any(row.epochs is not None for row in rows)
+    read = attrgetter(*SHOWN, "epochs") if built else attrgetter(*SHOWN)
+    keys = _row_keys(tuple([row.name for row in rows]), built)
+    return dict(zip(keys, chain.from_iterable(map(read, rows)), strict=True))
+
+
+@lru_cache(maxsize=10)
+def _row_keys(names: tuple[str, ...], built: bool) -> tuple[str, ...]:
+    """A key for every figure of every source; kept, because an edit seldom renames one."""
+    figures = (*SHOWN, "epochs") if built else SHOWN
+    return tuple([f"{name}.{figure}" for name in names for figure in figures])
 
 
 def _rows(
     s: Situation, tokens: TokenBudget, rule: Contract | None, stages: tuple[Phase, ...]
 ) -> tuple[SourceBudget, ...]:
-    long, unique = lengths(s), uniques(s)
+    """Every source's record. What one formula says of all of them is told column by column, as sixty sources are many."""
+    unique = uniques(s)
+    parts = [_stage_drawn(stage, len(stages) == 1) for stage in stages]
+    drawn, share = (parts[0], stages[0].shares) if len(stages) == 1 else _whole(stages, parts, tokens)
+    epochs, together, seen = _seen(unique, drawn, share, rule, stages[0], tokens)
+    columns = zip(
+        source_names(s.plan),
+        unique,
+        _limits(s),
+        zip(*[stage.weights for stage in stages], strict=True),
+        zip(*[stage.shares for stage in stages], strict=True),
+        zip(*parts, strict=True),
+        drawn,
+        share,
+        map(f.passes, drawn, unique),
+        seen,
+        map(f.effective_tokens, unique, drawn, repeat(REPETITION)),
+        epochs,
+        together,
+        lengths(s),
+        strict=False,  # epochs may go on without end
+    )
+    return tuple([SourceBudget(*column) for column in columns])
+
+
+def _limits(s: Situation) -> Figures:
+    """The pass limit of every source: its own, else the plan's."""
+    every, sources = s["data.max_passes"], s.plan.data.sources
+    if all(one.max_passes is None for one in sources):
+        return (every,) * len(sources)
+    return tuple([every if isinstance(one, Blocked) else one for one in s.of_sources("max_passes", "1")])
+
+
+def _stage_drawn(stage: Phase, alone: bool) -> Figures:
+    """Tokens that one stage draws from every source."""
+    if alone or all(stage.shares):
+        return tuple(map(f.drawn_tokens, stage.shares, repeat(stage.tokens)))
+    return tuple([NOTHING if share == 0 else f.drawn_tokens(share, stage.tokens) for share in stage.shares])
+
+
+def _whole(stages: tuple[Phase, ...], parts: list[Figures], tokens: TokenBudget) -> tuple[Figures, Figures]:
+    """Tokens drawn from every source over all stages, and its share in the run."""
     names = _stage_names(stages)
-    found: list[SourceBudget] = []
-    for place, source in enumerate(s.plan.data.sources):
-        limit = s["data.max_passes"]
-        if source.max_passes is not None:
-            limit = s.entry(f"data.sources.{name_of(source, place)}.max_passes", source.max_passes, "1")
-        found.append(
-            _row(name_of(source, place), place, unique[place], limit, long[place], rule, stages, names, tokens)
-        )
-    return tuple(found)
+    drawn = tuple([_drawn(names, of_source) for of_source in zip(*parts, strict=True)])
+    return drawn, tuple(map(f.drawn_share, drawn, repeat(tokens.train_tokens)))
 
 
 def _stage_names(stages: tuple[Phase, ...]) -> tuple[str, ...]:
@@ -129,64 +172,27 @@ def _stage_names(stages: tuple[Phase, ...]) -> tuple[str, ...]:
     return names if len(set(names)) == len(names) else tuple(f"stage {i + 1}" for i in range(len(names)))
 
 
-def _row(
-    name: str,
-    place: int,
-    unique: Figure,
-    limit: Figure,
-    length: Figure,
-    rule: Contract | None,
-    stages: tuple[Phase, ...],
-    names: tuple[str, ...],
-    tokens: TokenBudget,
-) -> SourceBudget:
-    one = len(stages) == 1
-    shares = tuple([stage.shares[place] for stage in stages])
-    parts = tuple(
-        [
-            NOTHING if stage.shares[place] == 0 and not one else f.drawn_tokens(stage.shares[place], stage.tokens)
-            for stage in stages
-        ]
-    )
-    drawn = parts[0] if one else _drawn(names, parts)
-    share = shares[0] if one else f.drawn_share(drawn, tokens.train_tokens)
-    epochs, together, seen = _seen(unique, drawn, share, rule, stages[0], tokens)
-    return SourceBudget(
-        name=name,
-        unique=unique,
-        limit=limit,
-        weights=tuple([stage.weights[place] for stage in stages]),
-        shares=shares,
-        stage_drawn=parts,
-        drawn=drawn,
-        share=share,
-        passes=f.passes(drawn, unique),
-        seen=seen,
-        effective=f.effective_tokens(unique, drawn, REPETITION),
-        epochs=epochs,
-        together=together,
-        length=length,
-    )
-
-
 def _drawn(names: tuple[str, ...], parts: Figures) -> Figure:
     """Tokens of the stages that draw from a source, summed; stages that do not are no part of the sum."""
+    if 0.0 not in parts:
+        return summed(names, parts)
     found = {name: part for name, part in zip(names, parts, strict=True) if part != 0}
     return total(**found) if found else NOTHING
 
 
 def _seen(
-    unique: Figure, drawn: Figure, share: Figure, rule: Contract | None, first: Phase, tokens: TokenBudget
-) -> tuple[Figure | None, Figure | None, Figure]:
+    unique: Figures, drawn: Figures, share: Figures, rule: Contract | None, first: Phase, tokens: TokenBudget
+) -> tuple[Epochs, Epochs, Iterable[Figure]]:
     """Epochs built and epochs shuffled together, where the sampler has them, and the unique tokens seen by its rule."""
     if rule is None or rule.seen == "once":
-        return None, None, f.seen_once(drawn, unique)
+        return repeat(None), repeat(None), map(f.seen_once, drawn, unique)
     if rule.seen == "replacement":
-        return None, None, f.seen_with_replacement(unique, drawn)
-    samples = f.samples_built(tokens.train_tokens, first.length, share, rule.numbers["surplus"])
-    built = f.epochs_built(samples, first.length, unique)
-    together = f.epochs_together(built, samples, first.length, unique, rule.numbers["kept_apart"])
-    return built, together, f.seen_in_epochs(unique, drawn, together)
+        return repeat(None), repeat(None), map(f.seen_with_replacement, unique, drawn)
+    length, apart = repeat(first.length), repeat(rule.numbers["kept_apart"])
+    samples = tuple(map(f.samples_built, repeat(tokens.train_tokens), length, share, repeat(rule.numbers["surplus"])))
+    built = tuple(map(f.epochs_built, samples, length, unique))
+    together = tuple(map(f.epochs_together, built, samples, length, unique, apart))
+    return built, together, map(f.seen_in_epochs, unique, drawn, together)
 
 
 def known(row: SourceBudget) -> bool:

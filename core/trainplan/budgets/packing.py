@@ -5,14 +5,16 @@ Lengths are the sources' means, or their histograms. Without lengths nothing of 
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
+
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.figure import Blocked, Figure, blocked, given, summed, total
 from trainplan.formulas import mixture as m
 from trainplan.formulas import packing as f
-from trainplan.plan.tables import Source
 
 BEST_FIT_PADDING = given(
     "padding of best-fit packing",
@@ -52,7 +54,8 @@ def packing_budget(s: Situation, mixture: MixtureBudget, length: Figure, flops: 
     saving = blocked("none")
     if s.plan.data.document_mask and any(one.mean_document_tokens is not None for one in s.plan.data.sources):
         saving = f.mask_saving(flops.masked_scores, flops.causal_scores)
-    parts = [_part(s, group.length, length) for group in groups]
+    cutting = f.cut_by_concatenation if s.plan.data.packing == "concat" else f.cut_where_longer
+    parts = [cutting(group.length, length) for group in groups]
     cut = _mean(groups, parts) if groups else blocked("none")
     return PackingBudget(cut, _padding(s, groups, length), saving, _cuts(groups, parts))
 
@@ -60,20 +63,21 @@ def packing_budget(s: Situation, mixture: MixtureBudget, length: Figure, flops: 
 def _groups(s: Situation, mixture: MixtureBudget) -> list[Documents]:
     found: list[Documents] = []
     for row, source in zip(mixture.rows, s.plan.data.sources, strict=True):
-        if not known(row) or (row.share > 0 and isinstance(row.length, Blocked) and source.document_lengths is None):
+        if not known(row):
             return []
         if row.share > 0:
-            found += _of_source(row, source)
+            if source.document_lengths:
+                found += _of_histogram(row, source.document_lengths)
+            elif isinstance(row.length, Blocked) and source.document_lengths is None:
+                return []
+            else:
+                found.append(Documents(row.name, f.document_rate(row.share, row.length), row.length))
     return found
 
 
-def _of_source(row: SourceBudget, source: Source) -> list[Documents]:
-    if not source.document_lengths:
-        return [Documents(row.name, f.document_rate(row.share, row.length), row.length)]
+def _of_histogram(row: SourceBudget, bins: tuple[tuple[float, float], ...]) -> list[Documents]:
     path = f"data.sources.{row.name}.document_lengths"
-    pairs = [
-        (_field(path, length, "tokens"), _field(path, documents, "1")) for length, documents in source.document_lengths
-    ]
+    pairs = [(_field(path, length, "tokens"), _field(path, documents, "1")) for length, documents in bins]
     tokens = total(**{f"bin {i + 1}": m.weighted_length(count, length) for i, (length, count) in enumerate(pairs)})
     each = f.document_rate(row.share, tokens)
     return [Documents(row.name, f.weighted_part(each, count), length) for length, count in pairs]
@@ -83,25 +87,21 @@ def _field(path: str, value: float, unit: str) -> Figure:
     return given(path, float(value), unit, "plan file", kind="file", is_field=True)
 
 
-def _part(s: Situation, length: Figure, sequence: Figure) -> Figure:
-    if s.plan.data.packing == "concat":
-        return f.cut_by_concatenation(length, sequence)
-    return f.cut_where_longer(length, sequence)
-
-
 def _mean(groups: list[Documents], parts: list[Figure]) -> Figure:
     """Mean over documents of a part of each."""
-    weighted = {
-        f"group {i + 1}": f.weighted_part(g.rate, part) for i, (g, part) in enumerate(zip(groups, parts, strict=True))
-    }
-    rates = {f"group {i + 1}": group.rate for i, group in enumerate(groups)}
-    return f.weighted_mean(total(**weighted), total(**rates))
+    names, rates = _group_names(len(groups)), tuple([group.rate for group in groups])
+    return f.weighted_mean(summed(names, tuple(map(f.weighted_part, rates, parts))), summed(names, rates))
+
+
+@cache
+def _group_names(count: int) -> tuple[str, ...]:
+    return tuple(f"group {place}" for place in range(1, count + 1))
 
 
 def _cuts(groups: list[Documents], parts: list[Figure]) -> dict[str, Figure]:
     """The share of documents cut in every source of one length; a histogram has its share in the mean alone."""
-    names = [group.source for group in groups]
-    return {name: part for name, part in zip(names, parts, strict=True) if names.count(name) == 1}
+    counts = Counter([group.source for group in groups])
+    return {group.source: part for group, part in zip(groups, parts, strict=True) if counts[group.source] == 1}
 
 
 def _padding(s: Situation, groups: list[Documents], sequence: Figure) -> Figure:

@@ -8,6 +8,9 @@ from trainplan.budgets.storage import CheckpointBudget
 from trainplan.figure import Figure, Quantity, given, largest
 from trainplan.formulas import reliability as f
 
+NO_LIMIT = given("no job time limit", 1e12, "s", "definition", kind="file")
+NO_WAITS = given("waits between jobs, without a time limit", 0.0, "s", "definition", kind="file")
+
 
 @record
 class ReliabilityBudget:
@@ -82,12 +85,12 @@ def _longest(s: Situation, step_time: Figure, stall: Figure) -> Figure:
     limit = s.plan.reliability.job_time_limit
     if limit is not None:
         return f.longest_interval(s["reliability.job_time_limit"], step_time, stall)
-    return given("no job time limit", 1e12, "s", "definition", kind="file")
+    return NO_LIMIT
 
 
 def _queue_time(s: Situation, compute_time: Figure, slow: Figure) -> Figure:
     if s.plan.reliability.job_time_limit is None:
-        return given("waits between jobs, without a time limit", 0.0, "s", "definition", kind="file")
+        return NO_WAITS
     return f.queue_time(f.busy_time(compute_time, slow), s["reliability.job_time_limit"], s["schedule.queue_gap"])
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 from trainplan.budgets.defaults import DEFAULTS, UNITS, Default
 from trainplan.budgets.framework_defaults import framework_default
-from trainplan.catalogue import Fact, entry
-from trainplan.figure import Figure, blocked, given
+from trainplan.catalogue import Entry, Fact, entry
+from trainplan.figure import Figure, blocked, fields_given, given
 from trainplan.plan.plan import Plan
 
 EVIDENCE_KIND = {
@@ -23,6 +24,9 @@ EVIDENCE_KIND = {
     "published": "published",
     "assumed": "assumed",
 }
+
+_UNREAD: Final = object()
+"""Stands for a value that was not asked for yet, since None is a value."""
 
 
 class Situation:
@@ -36,6 +40,7 @@ class Situation:
         self._values: dict[str, Any] = {}
         self._own: dict[str, tuple[Any, bool]] = {}
         self._origins: dict[str, tuple[str, bool]] = {}
+        self._columns: dict[str, tuple[Figure, ...]] = {}
 
     def __getitem__(self, path: str) -> Figure:
         """The number at a plan path, in base units; blocked `missing:PATH` where nothing gives it."""
@@ -48,23 +53,42 @@ class Situation:
         """The same situation with other figures (or columns) at some paths: a stage, or a chunk of layouts."""
         other = Situation(self.plan)
         other._seen = {**self._seen, **columns}
-        other._values, other._own, other._origins = self._values, self._own, self._origins
+        other._values, other._own, other._origins, other._columns = (
+            self._values,
+            self._own,
+            self._origins,
+            self._columns,
+        )
         return other
 
     def entry(self, path: str, value: float | None, unit: str) -> Figure:
         """A number of a list's entry, which the plan file itself has to say."""
         figure = self._seen.get(path)
         if figure is None:
-            figure = blocked(f"missing:{path}", unit)
-            if value is not None:
+            if value is None:
+                figure = blocked(f"missing:{path}", unit)
+            else:
                 figure = given(path, float(value), unit, "plan file", kind="file", is_field=True)
             self._seen[path] = figure
         return figure
+
+    def of_sources(self, field: str, unit: str) -> tuple[Figure, ...]:
+        """A number of every source, in their order; read once, however many budgets ask."""
+        column = self._columns.get(field)
+        if column is None:
+            paths = [f"data.sources.{name}.{field}" for name in source_names(self.plan)]
+            column = self._columns[field] = fields_given(paths, map(attrgetter(field), self.plan.data.sources), unit)
+        return column
 
     def word(self, path: str) -> str | None:
         """The word or flag's text at a path, after preset and default; None where nothing gives it."""
         value = self.value(path)
         return None if value is None else str(value)
+
+    def kind(self, path: str) -> Any:
+        """The word at a path, or in a search the column of kinds that stands in its place."""
+        found: Any = self._seen.get(path)
+        return self.word(path) if found is None else found
 
     def flag(self, path: str) -> bool:
         """The flag at a path, after preset and default; absent is false."""
@@ -72,11 +96,10 @@ class Situation:
 
     def value(self, path: str) -> Any:
         """The bare value at a path, after preset and default; for words, flags and lists, never for arithmetic."""
-        try:
-            return self._values[path]
-        except KeyError:
+        value = self._values.get(path, _UNREAD)
+        if value is _UNREAD:
             value = self._values[path] = self._value(path)
-            return value
+        return value
 
     def _value(self, path: str) -> Any:
         own, _ = self._told(path)
@@ -94,11 +117,10 @@ class Situation:
 
     def origin(self, path: str) -> tuple[str, bool]:
         """Where a field's value is from, one of `figure.KINDS`, and whether that was verified."""
-        try:
-            return self._origins[path]
-        except KeyError:
+        found = self._origins.get(path)
+        if found is None:
             found = self._origins[path] = self._origin(path)
-            return found
+        return found
 
     def _origin(self, path: str) -> tuple[str, bool]:
         if self.written(path):
@@ -127,37 +149,35 @@ class Situation:
             for name in tables:
                 table = getattr(table, name, None)
             value = getattr(table, field, None)
-            found = self._own[path] = value, value is not None and field in table.model_fields_set
+            found = self._own[path] = (
+                value,
+                value is not None and field in table.__pydantic_fields_set__,
+            )  # what model_fields_set asks for
         return found
 
     def _fact(self, path: str) -> Fact | None:
-        table, _, field = path.partition(".")
-        if table == "model" and self.preset is not None:
-            return self.preset.get(field)
-        if table == "cluster" and self.part is not None:
-            return self.part.get(field)
-        return None
+        named = self._named(path)
+        return None if named is None else named.facts.get(path.partition(".")[2])
+
+    def _named(self, path: str) -> Entry | None:
+        """The catalogue's entry that stands behind a path: the preset's or the accelerator's."""
+        if path.startswith("model."):
+            return self.preset
+        return self.part if path.startswith("cluster.") else None
 
     def _default(self, path: str) -> Default | None:
         return DEFAULTS.get(path) or framework_default(path, self.plan)
 
     def _number(self, path: str) -> Figure:
-        unit = UNITS.get(path, "1")
         own, written = self._told(path)
         if written:
-            return given(path, float(own), unit, "plan file", kind=self._kind(path), is_field=True)
-        fact = self._fact(path)
-        if fact is not None:
-            kind = "preset" if path.startswith("model.") else "catalogue"
-            named = self.preset if kind == "preset" else self.part
-            source = f"{named.name if named else ''}: {fact.source}"
-            return given(path, float(fact.value), unit, source, kind=kind, verified=fact.verified, is_field=True)
+            return given(path, float(own), UNITS.get(path, "1"), "plan file", kind=self._kind(path), is_field=True)
+        named = self._named(path)
+        if named is not None and path.partition(".")[2] in named.facts:
+            return _entry_field(named.kind, named.name, path)
         default = self._default(path)
         value = own if own is not None else None if default is None else default.value
-        if value is None:
-            return blocked(f"missing:{path}", unit)
-        source, verified = ("plan format, default", False) if default is None else (default.source, default.verified)
-        return given(path, float(value), unit, source, kind="default", verified=verified, is_field=True)
+        return blocked(f"missing:{path}", UNITS.get(path, "1")) if value is None else _default_field(path, float(value))
 
     def _kind(self, path: str) -> str:
         if path in ("utilization.value", "utilization.low", "utilization.high"):
@@ -165,11 +185,36 @@ class Situation:
         return "file"
 
 
+def source_names(plan: Plan) -> tuple[str, ...]:
+    """The sources' names, a source's place where it has none."""
+    return tuple([one.name or str(place) for place, one in enumerate(plan.data.sources)])
+
+
 @cache
 def _split(path: str) -> tuple[tuple[str, ...], str]:
     """The tables of a path, and its field."""
     *tables, field = path.split(".")
     return tuple(tables), field
+
+
+@cache
+def _default_field(path: str, value: float) -> Figure:
+    """A field's default as a figure, which is the same in every plan that leaves the field out."""
+    default = DEFAULTS.get(path)
+    source, verified = ("plan format, default", False) if default is None else (default.source, default.verified)
+    return given(path, value, UNITS.get(path, "1"), source, kind="default", verified=verified, is_field=True)
+
+
+@cache
+def _entry_field(kind: str, name: str, path: str) -> Figure:
+    """A field as a preset or an accelerator gives it, which is the same in every plan that names that entry."""
+    found = entry(kind, name)
+    fact = None if found is None else found.get(path.partition(".")[2])
+    if fact is None:
+        raise KeyError(f"{kind}/{name} has no {path}")
+    word, source = ("preset" if kind == "models" else "catalogue"), f"{name}: {fact.source}"
+    unit = UNITS.get(path, "1")
+    return given(path, float(fact.value), unit, source, kind=word, verified=fact.verified, is_field=True)
 
 
 @cache

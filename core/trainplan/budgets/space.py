@@ -181,25 +181,25 @@ def _index(s: Situation, run: Run) -> Figure:
     rows, sources = run.mixture.rows, s.plan.data.sources
     if not rows:
         return blocked("missing:data.sources", "bytes")
-    megatron = (s.plan.data.sampler or "").startswith("megatron")
-    parts: dict[str, Figure] = {}
-    for row, source in zip(rows, sources, strict=True):
-        documents = _documents(s, row, source)
-        parts[f"{row.name} index"] = f.megatron_index(documents) if megatron else f.offset_index(documents)
-        if megatron and row.epochs is not None:
-            parts[f"{row.name} cache"] = f.megatron_cache(documents, row.epochs, run.tokens.sequences, row.share)
-    if megatron and len(rows) > 1:
-        parts["mixture"] = f.megatron_blend(run.tokens.sequences)
+    documents = [_documents(s, i, row, source) for i, (row, source) in enumerate(zip(rows, sources, strict=True))]
+    if not (s.plan.data.sampler or "").startswith("megatron"):
+        return total(**{f"{row.name} index": f.offset_index(count) for row, count in zip(rows, documents, strict=True)})
+    sequences, parts = run.tokens.sequences, dict[str, Figure]()
+    for row, count in zip(rows, documents, strict=True):
+        parts[f"{row.name} index"] = f.megatron_index(count)
+        if row.epochs is not None:
+            parts[f"{row.name} cache"] = f.megatron_cache(count, row.epochs, sequences, row.share)
+    if len(rows) > 1:
+        parts["mixture"] = f.megatron_blend(sequences)
     return total(**parts)
 
 
-def _documents(s: Situation, row: SourceBudget, source: Source) -> Figure:
-    path = f"data.sources.{row.name}"
+def _documents(s: Situation, place: int, row: SourceBudget, source: Source) -> Figure:
     if source.document_lengths is not None:
-        count = float(sum(documents for _, documents in source.document_lengths))
+        count, path = float(sum(documents for _, documents in source.document_lengths)), f"data.sources.{row.name}"
         return given(f"{path}.document_lengths", count, "1", "plan file", kind="file", is_field=True)
     if source.documents is not None:
-        return s.entry(f"{path}.documents", source.documents, "1")
+        return s.of_sources("documents", "1")[place]
     return f.document_count(row.unique, LENGTH if source.mean_document_tokens is None else row.length)
 
 

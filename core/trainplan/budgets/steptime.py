@@ -7,7 +7,6 @@ checkpoint stall, and it does not replace the plan's utilization: a prediction s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from trainplan.budgets.communication import (
     CommunicationBudget,
@@ -32,6 +31,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
+from trainplan.frozen import field_names
 
 
 @record
@@ -67,19 +67,26 @@ def step_budget(
 ) -> tuple[StepBudget, CommunicationBudget]:
     """The predicted step and its transfers; `known` are other conditions than the plan's own, as of a published run."""
     last = tokens.stretches[-1].situation
-    reason = _reason(last, model, mesh, tokens)
+    reason = no_step(last, model, mesh, tokens)
     if reason is not None:
         return _blocked(reason)
     k = conditions(last) if known is None else known
-    here = cut(last, speed.flops)
-    made = _made(last, model, k, here, tokens.microbatches)
-    waterfall, operations = _waterfall(last, model, mesh, tokens, bubble, k, made)
+    waterfall, operations = step_parts(model, mesh, tokens, speed, bubble, k)
     step = total(**waterfall)
     budget = _budget(last, model, tokens, speed, mesh, k, step, waterfall)
     return budget, communication_budget(operations, step)
 
 
-def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
+def step_parts(
+    model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, speed: Throughput, bubble: Figure, k: Conditions
+) -> tuple[Mapping[str, Figure], tuple[Operation, ...]]:
+    """Parts of the step (s), whose sum it is, and its transfers; `no_step` is asked before."""
+    last = tokens.stretches[-1].situation
+    made = _made(last, model, k, cut(last, speed.flops), tokens.microbatches)
+    return _waterfall(last, model, mesh, tokens, bubble, k, made)
+
+
+def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
     """Why no step can be told, or None."""
     needed = [model.parameters, mesh.data, tokens.microbatches, s["data.sequence_length"]]
     if s.word("parallelism.sharding") == "hsdp":
@@ -113,8 +120,8 @@ def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[
         kind = 1 if shape.sparse and shape.sparse[-1] else 0
         counts[kind] = total(layers=counts[kind], depths=s["model.mtp.num_nextn_predict_layers"])
     return {
-        one.name: f.layers_time(counts[0], getattr(dense, one.name), counts[1], getattr(sparse, one.name))
-        for one in fields(LayerTime)
+        name: f.layers_time(counts[0], getattr(dense, name), counts[1], getattr(sparse, name))
+        for name in field_names(LayerTime)
     }
 
 

@@ -13,6 +13,8 @@ from trainplan.formulas import storage as f
 HOST_COPY_RATE = given(
     "rate of the copy to host memory", 25e9, "bytes/s", "pinned copy, default", kind="default", verified=False
 )
+ONE_TABLE = given("embedding tables", 1.0, "1", "plan", kind="file")
+TWO_TABLES = given("embedding tables", 2.0, "1", "plan", kind="file")
 LIGHT = given("bytes of a weight in a light checkpoint", 2.0, "bytes", "bf16 weights", kind="catalogue")
 
 
@@ -31,7 +33,7 @@ class CheckpointBudget:
 
 def checkpoint_budget(s: Situation, model: ModelBudget, mesh: MeshBudget) -> CheckpointBudget:
     """One full and one weights-only checkpoint; the stall by the plan's mode of saving."""
-    tables = given("embedding tables", 1.0 if s.flag("model.tie_word_embeddings") else 2.0, "1", "plan", kind="file")
+    tables = ONE_TABLE if s.flag("model.tie_word_embeddings") else TWO_TABLES
     parameters = f.padded_parameters(
         model.parameters, model.padded_vocabulary, s["model.vocab_size"], s["model.hidden_size"], tables
     )

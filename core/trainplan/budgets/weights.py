@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import repeat
 
 from trainplan.budgets.contract import Contract
 from trainplan.budgets.record import record
-from trainplan.budgets.situation import Situation
+from trainplan.budgets.situation import Situation, source_names
 from trainplan.budgets.tokens import Stretch, TokenBudget
-from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.figure import Figure, blocked, fields_given, first_blocked, given, summed, total
 from trainplan.formulas import mixture as f
-from trainplan.plan.tables import Source, Stage
+from trainplan.plan.tables import Stage
 
 NO_OTHER = given("no other source", 0.0, "1", "definition", kind="file")
 TOLERANCE = 1e-6
@@ -35,11 +36,6 @@ class Phase:
     length: Figure
     weights: Figures
     shares: Figures
-
-
-def name_of(source: Source, place: int) -> str:
-    """A source's name, or its place where it has none."""
-    return source.name or str(place)
 
 
 def phases(s: Situation, tokens: TokenBudget, rule: Contract | None) -> tuple[Phase, ...]:
@@ -64,56 +60,63 @@ def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: 
 
 
 def _told(s: Situation, stage: Stage | None, path: str) -> Figures:
-    sources = s.plan.data.sources
     if stage is not None and stage.weights is not None:
-        return tuple(_of_stage(stage.weights, path, name_of(one, i)) for i, one in enumerate(sources))
-    if any(one.weight is not None for one in sources):
-        return tuple(
-            s.entry(f"data.sources.{name_of(one, i)}.weight", one.weight, "1") for i, one in enumerate(sources)
-        )
+        return _of_stage(stage.weights, path, source_names(s.plan))
+    if any(one.weight is not None for one in s.plan.data.sources):
+        return s.of_sources("weight", "1")
     return _by_size(s)
 
 
-def _of_stage(weights: Mapping[str, float], path: str, name: str) -> Figure:
-    value = weights.get(name)
-    source = "plan file" if value is not None else "plan file: a source that the stage does not name is 0"
-    return given(f"{path}weights.{name}", float(value or 0.0), "1", source, kind="file", is_field=True)
+def _of_stage(weights: Mapping[str, float], path: str, names: tuple[str, ...]) -> Figures:
+    paths = [f"{path}weights.{name}" for name in names]
+    if all(map(weights.__contains__, names)):
+        return fields_given(paths, map(weights.get, names), "1")
+    absent = "plan file: a source that the stage does not name is 0"
+    return tuple(
+        [
+            given(
+                key, weights.get(name, 0.0), "1", "plan file" if name in weights else absent, kind="file", is_field=True
+            )
+            for key, name in zip(paths, names, strict=True)
+        ]
+    )
 
 
 def _by_size(s: Situation) -> Figures:
     """Weights where the plan gives none: by unique tokens, to the power of the temperature where that is written."""
     amounts = uniques(s)
     if s.written("data.temperature"):
-        amounts = tuple(f.temperature_weight(one, s["data.temperature"]) for one in amounts)
-    whole = total(**_named(s, amounts))
-    return tuple(f.weight_share(one, whole) for one in amounts)
+        amounts = tuple(map(f.temperature_weight, amounts, repeat(s["data.temperature"])))
+    return _of_whole(s, amounts)
+
+
+def _of_whole(s: Situation, amounts: Figures) -> Figures:
+    """The share of each in the sum of all."""
+    return tuple(map(f.weight_share, amounts, repeat(summed(source_names(s.plan), amounts))))
 
 
 def uniques(s: Situation) -> Figures:
     """Unique tokens of every source."""
-    sources = s.plan.data.sources
-    return tuple(
-        s.entry(f"data.sources.{name_of(one, i)}.unique_tokens", one.unique_tokens, "tokens")
-        for i, one in enumerate(sources)
-    )
+    return s.of_sources("unique_tokens", "tokens")
 
 
 def lengths(s: Situation) -> Figures:
     """Mean document length of every source: as given, else unique tokens over documents, else blocked as missing."""
-    found: list[Figure] = []
-    for i, one in enumerate(s.plan.data.sources):
-        path = f"data.sources.{name_of(one, i)}"
-        if one.mean_document_tokens is None and one.documents is not None:
-            documents = s.entry(f"{path}.documents", one.documents, "1")
-            unique = s.entry(f"{path}.unique_tokens", one.unique_tokens, "tokens")
-            found.append(f.mean_length(unique, documents))
-        else:
-            found.append(s.entry(f"{path}.mean_document_tokens", one.mean_document_tokens, "tokens"))
-    return tuple(found)
+    told, sources = s.of_sources("mean_document_tokens", "tokens"), s.plan.data.sources
+    if not any(one.mean_document_tokens is None and one.documents is not None for one in sources):
+        return told
+    counts = s.of_sources("documents", "1")
+    found = zip(sources, told, uniques(s), counts, strict=True)
+    return tuple(
+        [
+            f.mean_length(unique, count) if one.mean_document_tokens is None and one.documents is not None else length
+            for one, length, unique, count in found
+        ]
+    )
 
 
 def _named(s: Situation, parts: Figures) -> dict[str, Figure]:
-    return {name_of(one, i): part for i, (one, part) in enumerate(zip(s.plan.data.sources, parts, strict=True))}
+    return dict(zip(source_names(s.plan), parts, strict=True))
 
 
 def off(weights: Figures) -> bool:
@@ -124,11 +127,11 @@ def off(weights: Figures) -> bool:
 def _shares(s: Situation, rule: Contract | None, told: Figures) -> Figures:
     if rule is None:
         return tuple(blocked("missing:data.sampler") for _ in told)
-    absent = next((one for one in told if isinstance(one, Blocked)), None)
+    absent = first_blocked(told)
     if absent is not None and rule.weights != "unused":
         return tuple(blocked(absent.code) for _ in told)
     weights = _normal(s, rule, told)
-    if not all(isinstance(one, Figure) for one in weights):
+    if first_blocked(weights) is not None:
         return weights
     if rule.draws_documents:
         return _by_document(s, weights)
@@ -138,37 +141,31 @@ def _shares(s: Situation, rule: Contract | None, told: Figures) -> Figures:
 def _normal(s: Situation, rule: Contract, told: Figures) -> Figures:
     """Weights that sum to 1 by the sampler's own rule; blocked by D3 where it refuses them."""
     if rule.weights == "unused":
-        amounts = uniques(s)
-        whole = total(**_named(s, amounts))
-        return tuple(f.weight_share(one, whole) for one in amounts)
+        return _of_whole(s, uniques(s))
     if not off(told):
         return told
     if rule.weights == "refused" or math.fsum(told) == 0.0:
         return tuple(blocked("D3") for _ in told)
-    whole = total(**_named(s, told))
-    return tuple(f.weight_share(one, whole) for one in told)
+    return _of_whole(s, told)
 
 
 def _by_document(s: Situation, weights: Figures) -> Figures:
     """Token shares of draws of documents. A source that is never drawn needs no length."""
-    long = lengths(s)
+    names, long = source_names(s.plan), lengths(s)
     parts = [
         weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)
     ]
-    drawn = {
-        name: part for (name, part), weight in zip(_named(s, tuple(parts)).items(), weights, strict=True) if weight != 0
-    }
-    whole = total(**drawn)
+    whole = total(**{name: part for name, part, weight in zip(names, parts, weights, strict=True) if weight != 0})
     shares = zip(parts, weights, strict=True)
-    return tuple(weight if weight == 0 else f.document_share(part, whole) for part, weight in shares)
+    return tuple([weight if weight == 0 else f.document_share(part, whole) for part, weight in shares])
 
 
 def _by_block(s: Situation, rule: Contract, weights: Figures) -> Figures:
     block = s["data.mixture_block"] if s.written("data.mixture_block") else rule.numbers["block"]
-    counts = [f.block_count(one, block) for one in weights]
+    counts = list(map(f.block_count, weights, repeat(block)))
     if not counts:
         return ()
     largest = max(range(len(counts)), key=lambda i: (counts[i], -i))
     others = {name: one for i, (name, one) in enumerate(_named(s, tuple(counts)).items()) if i != largest}
     counts[largest] = f.block_rest(block, total(**others) if others else NO_OTHER)
-    return tuple(f.block_share(one, block) for one in counts)
+    return tuple(map(f.block_share, counts, repeat(block)))

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from trainplan.frozen import frozen, record
+
 KINDS: Final = ("models", "accelerators", "samplers", "optimizers", "tasks", "evidence", "steptime", "rungs")
 _FOLDER: Final = Path(__file__).parent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """One value of an entry: a number in base units, a word, a flag or a list, where it was read, and whether it was."""
 
@@ -28,7 +29,7 @@ class Fact:
     verified: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Entry:
     """One entry: its name, what it is called, and its facts by dotted key."""
 

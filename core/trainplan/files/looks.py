@@ -12,24 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Literal, TypeAlias
 
 from trainplan.files.bounded import Unread, leads_out, told
 from trainplan.plan.plan import Plan
+from trainplan.review.computed import Checked, Found, Verdict
 from trainplan.review.covers import Quantities
 
-Verdict = Literal["passed", "failed", "unknown"]
-Found: TypeAlias = "tuple[Verdict, str]"
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One thing that the program looked at: the readiness item that it serves, its name, the verdict and what was found."""
-
-    item: str
-    check: str
-    verdict: Verdict
-    found: str
+__all__ = ["Asked", "Checked", "Found", "Look", "Verdict", "looked"]
 
 
 @dataclass(frozen=True, slots=True)

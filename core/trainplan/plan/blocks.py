@@ -6,15 +6,15 @@ it is the head of the file; one that touches the statement above belongs to that
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from trainplan.frozen import frozen
 from trainplan.plan.places import Block, Places, Span, ValuePath
 
 COMMENT_LINE = re.compile(r"\r?\n[ \t]*#[^\n\r]*")
 BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """Characters `span` become `text`."""
 

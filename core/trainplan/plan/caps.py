@@ -7,7 +7,8 @@ refuses to judge whether the text is TOML.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from trainplan.frozen import frozen
 
 KEY_PARTS = 32
 NESTING = 64
@@ -26,7 +27,7 @@ TOKEN = re.compile(
 NUMBER = re.compile(r"[+-]?[0-9_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Excess:
     """The first place that asks too much: its offset and a sentence."""
 

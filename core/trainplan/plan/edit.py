@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from trainplan.frozen import record
 from trainplan.plan.describe import annotation_of, is_text
 from trainplan.plan.faults import elsewhere, known_end, known_fields, known_tables, nearest_name
 from trainplan.plan.literals import literal_of
@@ -40,7 +40,7 @@ class UnknownPath(ValueError):
         self.nearest = nearest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Edited:
     """The text and the plan after an edit."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from trainplan.catalogue import names
+from trainplan.frozen import frozen
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PathOf = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """One thing that makes a plan unusable: its path, the sentence, the nearest fix, and what its place is."""
 

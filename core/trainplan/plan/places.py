@@ -8,7 +8,8 @@ never builds values (see source).
 import re
 import tomllib
 from bisect import bisect_right
-from dataclasses import dataclass, field
+
+from trainplan.frozen import frozen
 
 ValuePath = tuple[str | int, ...]
 
@@ -26,7 +27,7 @@ SCALAR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A piece of text: character offsets, `end` not included."""
 
@@ -38,7 +39,7 @@ class Span:
         return text[self.start : self.end]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A line and a column, both from 1; a column counts characters."""
 
@@ -46,7 +47,7 @@ class Place:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """One `key = value` of a table, or one element of an array: its path and its text from key to end of value."""
 
@@ -54,16 +55,16 @@ class Member:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """One header with the statements under it, up to the next header; the text before the first one has path ()."""
 
     path: ValuePath
     header: Span
-    members: list[Member] = field(default_factory=list[Member])
+    members: list[Member]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """All places of one text, made by `scan`."""
 
@@ -145,7 +146,7 @@ class _Scan:
         self.keys: dict[ValuePath, Span] = {}
         self.headers: dict[ValuePath, Span] = {}
         self.members: dict[ValuePath, list[Member]] = {}
-        self.blocks = [Block((), Span(0, 0))]
+        self.blocks = [Block((), Span(0, 0), [])]
 
     def run(self, end: int) -> Places:
         position = self.filler(0)
@@ -164,7 +165,7 @@ class _Scan:
         path = self.entry(parts) if brackets == 2 else self.table(parts)
         self.keys[path] = parts[-1][1]
         self.headers[path] = Span(start, end)
-        self.blocks.append(Block(path, Span(start, end)))
+        self.blocks.append(Block(path, Span(start, end), []))
         return end
 
     def table(self, parts: list[tuple[str, Span]]) -> ValuePath:

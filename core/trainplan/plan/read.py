@@ -7,17 +7,17 @@ relates two fields is a finding elsewhere, so that half-made plans open.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainplan.frozen import frozen, record
 from trainplan.plan.faults import Fault, faults_of, reference_faults
 from trainplan.plan.places import Places, scan
 from trainplan.plan.plan import Plan
 from trainplan.plan.source import PlanSource, SourceError, parse_source, read_source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanError:
     """One error of a file: where, what is wrong with what would be right, and the nearest fix (may be empty)."""
 
@@ -40,7 +40,7 @@ class Unusable(Exception):
         self.errors = errors
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Opened:
     """A plan with the text it was read from."""
 

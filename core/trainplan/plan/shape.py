@@ -4,7 +4,7 @@ Fields that the Hugging Face configs do not have say what an architecture does b
 bias, how many norms a block has, whether attention has sinks. Nothing here is derived, and no architecture is named.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: pydantic would compile each annotation from its text, which takes 4 ms.
 
 from typing import Annotated, Literal, TypeAlias
 

@@ -8,10 +8,10 @@ import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainplan.frozen import frozen
 from trainplan.plan import syntax
 from trainplan.plan.places import Place
 
@@ -32,7 +32,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanSource:
     """A file as it was read: `text` without byte order mark, line ends as found; `sha256` in hex, of the bytes."""
 

@@ -7,9 +7,9 @@ finds the statement from tomllib's position, and refuses to guess a repair: it s
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from trainplan.frozen import frozen
 from trainplan.plan.caps import excess, opened, quote_at
 from trainplan.plan.literals import path_text
 from trainplan.plan.places import Block, Member, Place, Places, ValuePath, line_starts, scan_until
@@ -21,7 +21,7 @@ UNDERSCORES = re.compile(r"[+-]?(?=[0-9_.]*(?:__|_\Z|\.\Z|\A_|\A\.|_\.|\._))[0-9
 LEADING_ZERO = re.compile(r"[+-]?0[0-9_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mistake:
     """An offset in the text, what is wrong there and what would be right ("" if that is open)."""
 

@@ -6,11 +6,12 @@ who signed, and what a change means.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from trainplan.figure import Blocked, Choice, Figure
+from trainplan.frozen import frozen
 from trainplan.plan.leaves import NAMED
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
@@ -21,12 +22,14 @@ Covers: TypeAlias = "Mapping[str, Value]"
 Quantities: TypeAlias = "Mapping[str, Figure | Blocked | Choice]"
 
 ABSENT: Final = "-"
+DIGEST: Final = "sha256:"
+"""Begins what stands for all fields of a pattern in a plan's own mirror, which is to stay readable."""
 PRESENT: Final = "set"
 DRAWN: Final = "data.drawn"
 ROUNDING: Final = 1e-6  # a figure written down by hand is rounded; fields are compared as they are
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """How far a figure may rise before what stood on it is stale: a share of it, and an amount in its base unit."""
 
@@ -34,7 +37,7 @@ class Limit:
     amount: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One covered field or figure that moved: its path or key, and both values as people read them."""
 
@@ -113,6 +116,35 @@ def covered(plan: Plan, quantities: Quantities, fields: Iterable[str], figures: 
     return found | {key: _figure(quantities.get(key)) for key in figures}
 
 
+def mirrored_covers(
+    plan: Plan, quantities: Quantities, fields: Iterable[str], figures: Iterable[str]
+) -> dict[str, Value]:
+    """As `covered`, in few lines: a pattern of one field with its value, one of several with a digest of their values."""
+    values = plan_values(plan)
+    found = {pattern: _mirrored(values, pattern) for pattern in fields}
+    return found | {key: _figure(quantities.get(key)) for key in figures}
+
+
+def _mirrored(values: Mapping[str, Value], pattern: str) -> Value:
+    alone = pattern in values and not any(path.startswith(f"{pattern}.") for path in values)
+    return values[pattern] if alone else _digest(values, pattern)
+
+
+def _digest(values: Mapping[str, Value], pattern: str) -> str:
+    """Of every field within a pattern; numbers count by their value, however they are spelled."""
+    lines = sorted(f"{path}={_canonical(value)}" for path, value in values.items() if within(path, (pattern,)))
+    return DIGEST + hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _canonical(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return repr(float(value))
+    readings = _readings(value)
+    return repr(min(readings)[1]) if readings else value.lower()
+
+
 def _figure(value: Figure | Blocked | Choice | None) -> Value:
     return float(value) if isinstance(value, Figure) else str(value) if isinstance(value, Choice) else ABSENT
 
@@ -124,6 +156,10 @@ def changes(
     values, allowed = plan_values(plan), limits or {}
     found: list[Change] = []
     for path, old in covers.items():
+        if isinstance(old, str) and old.startswith(DIGEST):
+            if old != (now := _digest(values, path)):
+                found.append(Change(path, old.removeprefix(DIGEST)[:6], now.removeprefix(DIGEST)[:6]))
+            continue
         new = values[path] if path in values and path not in allowed else _other(path, values, quantities)
         same = _same(old, new) if path in values and path not in allowed else _near(old, new, allowed.get(path))
         if not same:

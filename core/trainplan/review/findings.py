@@ -11,13 +11,12 @@ from typing import Final
 from trainplan.finding import ORDER, Finding, Severity
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
+from trainplan.review.computed import MEASURED_BY
 from trainplan.review.record import Act
 from trainplan.review.rungs import Loosening, RungReview
 from trainplan.review.state import Review
 
 _REVIEW: Final = "PLAN.signoffs.jsonl"
-MEASURED_BY: Final = ("one-device", "one-node", "few-nodes", "short-scaled")
-"""The rungs that item `measured` rests on."""
 
 
 def review_findings(plan: Plan, found: Review) -> tuple[Finding, ...]:

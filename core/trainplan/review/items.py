@@ -6,10 +6,10 @@ full run is submitted. It refuses to know whether anybody signed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from trainplan.frozen import frozen
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Covers, Limit, Quantities, covered
 
@@ -17,7 +17,7 @@ DAY: Final = 86_400.0  # s
 LASTING: Final = 30  # days that a sign-off or a waiver holds at most
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """One item. `fields` are paths of the plan (`*` one name), `figures` keys with how far they may rise.
 

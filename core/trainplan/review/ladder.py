@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from trainplan.catalogue import Entry, entry
+from trainplan.frozen import frozen
 from trainplan.plan.fields import RUNGS
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Check, Rung
@@ -33,7 +33,7 @@ Verdict = Literal["open", "passed", "failed", "waived", "waiting"]
 _THRESHOLD = re.compile(r"^\s*(<=|>=|==|=|<|>)\s*([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Threshold:
     """A comparison that passes: its sign and its number."""
 
@@ -66,7 +66,7 @@ def threshold(text: str | None) -> Threshold | None:
     return Threshold(found[1], number / 100 if found[3] else number)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckState:
     """One check: what passes, what was measured, the default threshold with its origin, and the verdict."""
 
@@ -86,7 +86,7 @@ class CheckState:
         return own is not None and default is not None and own.looser_than(default)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RungState:
     """One rung: its place from 1, what it asks, what it feeds, its checks and the verdict; `waits_for` names a rung or ""."""
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Change, Quantities, changes
-from trainplan.review.items import BY_NAME, ITEMS, LASTING, Item
+from trainplan.review.items import ITEMS, LASTING, Item
 from trainplan.review.ladder import ladder
 from trainplan.review.record import Act, EvidenceHash, Record
 from trainplan.review.rungs import RungReview, rung_review
@@ -81,7 +81,7 @@ def review(
     """
     items = tuple(_without(_item_state(item, plan, quantities, record, today), broken or {}) for item in ITEMS)
     rungs = tuple(rung_review(rung, plan, quantities, record, today, broken) for rung in ladder(plan))
-    return Review(items, rungs, record, tuple(_unmirrored(plan, record)))
+    return Review(items, rungs, record, tuple(_unmirrored(plan, record, items)))
 
 
 def _without(one: ItemState, broken: Mapping[EvidenceHash, str]) -> ItemState:
@@ -170,14 +170,19 @@ def _person(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def _unmirrored(plan: Plan, record: Record) -> list[str]:
+def _unmirrored(plan: Plan, record: Record, items: tuple[ItemState, ...]) -> list[str]:
     """Items whose status in the plan file is not what the last deciding act says."""
-    words = {"sign": "signed", "waive": "waived", "fail": "failed", "reopen": "open"}
     found: list[str] = []
-    for name in BY_NAME:
-        acts = [act for act in _acts(record, name) if act.kind in words]
-        status = next((entry.status for entry in plan.readiness if entry.item == name), None)
-        told = words[acts[-1].kind] if acts else "open"
+    for one in items:
+        status = next((entry.status for entry in plan.readiness if entry.item == one.item.name), None)
+        told = told_status(record, one)
         if status is not None and status != told:
-            found.append(f"{name} is {status} in the plan and {told} in the record")
+            found.append(f"{one.item.name} is {status} in the plan and {told} in the record")
     return found
+
+
+def told_status(record: Record, one: ItemState) -> str:
+    """The status that the record gives an item: what its last deciding act says, open where that does not count."""
+    words = {"sign": "signed", "waive": "waived", "fail": "failed", "reopen": "open"}
+    acts = [act for act in _acts(record, one.item.name) if act.kind in words]
+    return words[acts[-1].kind] if acts and one.state != "open" else "open"

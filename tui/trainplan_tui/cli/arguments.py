@@ -13,6 +13,7 @@ COMMANDS: Final = {
     "explain": "one number: formula, inputs, sources, as a tree",
     "check": "print the findings; exit status 1 with errors",
     "diff": "what differs between two plans, in fields and in numbers",
+    "search": "legal layouts of the plan's cluster, ranked, and why others were rejected",
     "forecast": "finish and cost as P10, P50 and P90, from simulated histories",
     "review": "readiness and pilot state without the app; exit status 1 while not ready",
     "export": "text for a real launcher; nothing is submitted",
@@ -143,6 +144,15 @@ def _diff(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
+def _search(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument("--top", type=int, default=10, metavar="N", help="layouts shown")
+    sub.add_argument("--by", choices=("time", "memory", "cost"), default="time", help="order of the layouts")
+    sub.add_argument("--nodes", action="store_true", help="the best layout on other cluster sizes too")
+    sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
+    _json(sub)
+
+
 def _forecast(sub: argparse.ArgumentParser) -> None:
     _plan(sub)
     sub.add_argument("--draws", type=int, default=10_000, metavar="N", help="histories")
@@ -184,6 +194,7 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--write", action="store_true", help="write what was measured into the plan")
     _json(sub)
+    sub.add_argument("--rung", metavar="NAME", help="also the values of this rung's checks that a log can say")
 
 
 def _catalog(sub: argparse.ArgumentParser) -> None:
@@ -212,6 +223,7 @@ _ADDERS: Final = {
     "explain": _explain,
     "check": _check,
     "diff": _diff,
+    "search": _search,
     "forecast": _forecast,
     "review": _review,
     "export": _export,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from trainplan.finding import Finding
+from trainplan.frozen import frozen
 from trainplan.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -17,7 +17,7 @@ Kind = Literal["field", "figure", "finding", "rule", "picture"]
 SIGNS: dict[str, tuple[str, Role]] = {"error": ("E", "error"), "warning": ("!", "warn"), "info": ("i", "dim")}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """A value that can be edited: its plan path, its columns from 1 inside the brackets, its text, its choices."""
 
@@ -28,7 +28,7 @@ class Box:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BodyRow:
     """One line of a pane's body. An empty `id` cannot be reached by the cursor."""
 
@@ -38,7 +38,7 @@ class BodyRow:
     boxes: tuple[Box, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Columns:
     """Where things stand at a width: from 80 as drawn; 64 to 79 without `rests on`; below with shorter labels."""
 

@@ -5,12 +5,12 @@ A pane's module is imported when the pane is first shown: the first screen needs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol, cast
 
+from trainplan.frozen import frozen
 from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
-from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
+from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
 from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import Table
 from trainplan_tui.panes import names
@@ -29,14 +29,18 @@ class Drawn(Protocol):
     def views(self, shown: Shown) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pane:
-    """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several."""
+    """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several.
+
+    `hint` stands in the heading where the columns have heads of their own.
+    """
 
     name: PaneName
     module: str
     table: Table
     more_views: bool = False
+    hint: str = ""
 
     @property
     def title(self) -> str:
@@ -74,4 +78,6 @@ PANES: Final = (
     Pane(names.STORAGE, "storage", STORAGE),
     Pane(names.FAULTS, "faults", RELIABILITY),
     Pane(names.EVALUATION, "evaluation", EVALUATION),
+    Pane(names.PILOT, "pilot", PILOT, hint="L log   o evidence   a check   C launch text"),
+    Pane(names.READY, "ready", READINESS, more_views=True, hint="enter walk   v matrix/kinds"),
 )

@@ -8,10 +8,10 @@ It refuses to import a terminal library: Textual reads its settings at import, s
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from trainplan.frozen import frozen
 from trainplan_tui.text.spans import Look, Role
 
 Theme: TypeAlias = Literal["terminal-dark", "terminal-light", "dark", "light"]
@@ -19,7 +19,7 @@ Depth: TypeAlias = Literal["none", "16", "256", "truecolor"]
 THEMES: tuple[Theme, ...] = ("terminal-dark", "terminal-light", "dark", "light")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shade:
     """One role in every depth: `#rrggbb`, palette numbers, a name of the 16, or None for the terminal's own text."""
 
@@ -48,7 +48,7 @@ _LIGHT: dict[Role, Shade] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ink:
     """What a cell is drawn with. An ink equal to `Ink()` needs no escape at all."""
 
@@ -58,7 +58,7 @@ class Ink:
     underline: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Palette:
     """The looks of one session, as inks."""
 

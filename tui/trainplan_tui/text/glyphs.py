@@ -8,10 +8,11 @@ Letters and `!` of severity are the same in both sets, so they are not here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from trainplan.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Glyphs:
     """One glyph set. Every value is one cell wide, but `half`."""
 

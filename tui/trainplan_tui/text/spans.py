@@ -7,11 +7,11 @@ It refuses styles and colours (roles only), markup of any kind, and text that co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
+from trainplan.frozen import frozen
 from trainplan_tui.text.glyphs import UNICODE, Glyphs
 from trainplan_tui.text.printable import cells, is_wide, printable
 
@@ -83,7 +83,7 @@ def clipped(text: str, width: int, more: str = UNICODE.more) -> str:
     return "".join(kept) + more
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cells:
     """The two rows under a canvas: characters (a wide one is followed by an empty string) and looks."""
 

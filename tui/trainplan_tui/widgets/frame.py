@@ -7,8 +7,8 @@ It refuses the strip, whose order of dropping words is long enough for a file of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from trainplan.frozen import frozen
 from trainplan_tui.text.glyphs import UNICODE, Glyphs
 from trainplan_tui.text.printable import cells, printable
 from trainplan_tui.text.spans import Canvas, Line, Span, line_cells
@@ -19,7 +19,7 @@ TALL = 18
 """From this height the inspector has two rows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PaneName:
     """A pane in the panes row: its digit, its name of at most 8 letters, and its full name."""
 
@@ -28,7 +28,7 @@ class PaneName:
     full: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A key that works now, and the word for what it does."""
 
@@ -162,7 +162,7 @@ def too_small(width: int, height: int) -> bool:
     return width < LEAST[0] or height < LEAST[1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Which rows of the window are what. Rows count from 0; a range that is empty is not drawn.
 

@@ -7,9 +7,9 @@ It refuses line breaks and everything that does not draw itself: what is seen is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from trainplan.frozen import frozen
 from trainplan_tui.text.printable import cells, is_wide, printable
 
 
@@ -20,7 +20,7 @@ class View(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineEdit:
     """A line being edited. The cursor stands before character `cursor`, from 0 to the length of the text."""
 

@@ -7,9 +7,9 @@ It refuses to compute: every word is handed over as text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from trainplan.frozen import frozen
 from trainplan_tui.text.glyphs import UNICODE, Glyphs
 from trainplan_tui.text.printable import cells, printable
 from trainplan_tui.text.spans import Canvas, Line, Role
@@ -29,7 +29,7 @@ class Told(NamedTuple):
 NOTHING = Told()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StripParts:
     """The words of the strip. `problem` (`no date: utilization missing`) stands in place of date and cost."""
 
