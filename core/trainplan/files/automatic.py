@@ -13,6 +13,7 @@ from typing import Final
 from trainplan.files.bounded import TIME_LIMIT
 from trainplan.files.checkout import code_looks
 from trainplan.files.contamination import contamination_looks
+from trainplan.files.drills import drill_looks
 from trainplan.files.evidence import evidence_paths
 from trainplan.files.looks import Asked, Checked, Found, Verdict, looked
 from trainplan.files.manifested import manifest_looks
@@ -35,6 +36,7 @@ _LOOKS: Final = (
     sample_looks,
     contamination_looks,
     log_looks,
+    drill_looks,
     room_looks,
 )
 

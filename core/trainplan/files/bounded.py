@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Final, Literal, TypeVar
 
 TIME_LIMIT: Final = 10.0  # s for one thing
@@ -87,12 +88,14 @@ def content(path: Path, most: int) -> bytes:
         return b"".join(parts)
 
 
-def digest(path: Path, most: int) -> str:
-    """The sha256 of a regular file in hexadecimal. Raises Unread."""
-    found = hashlib.sha256()
+def digest(path: Path, most: int, limit: float = 2 * TIME_LIMIT) -> str:
+    """The sha256 of a regular file in hexadecimal. Raises Unread, after `limit` seconds too."""
+    found, end = hashlib.sha256(), monotonic() + limit
     with opened(path, most) as descriptor:
         while block := os.read(descriptor, _BLOCK):
             found.update(block)
+            if monotonic() > end:
+                raise Unread("unknown", f"{path.name}: not read within {limit:g} s")
     return found.hexdigest()
 
 

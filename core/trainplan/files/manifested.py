@@ -53,11 +53,22 @@ def _counted(asked: Asked) -> Found:
             continue
         named, rows = named + 1, rows + (counts.documents or 0)
         faults += _faults(asked, source, counts)
+    links = _links(asked)
     if faults:
-        return "failed", _first(faults)
+        return "failed", _first(faults) + links
     if lacking:
-        return "unknown", f"{named} sources agree; no manifest for {', '.join(lacking[:5])}"
-    return "passed", f"{named} sources agree, {rows:,} rows"
+        return "unknown", f"{named} sources agree; no manifest for {', '.join(lacking[:5])}{links}"
+    return "passed", f"{named} sources agree, {rows:,} rows{links}"
+
+
+def _links(asked: Asked) -> str:
+    """Links out of the plan's folder that a source names and that were followed, and those of a folder that were not."""
+    named = [source.manifest for source in asked.plan.data.sources if source.manifest]
+    out = [(one, leads_out(asked.folder, asked.path(one))) for one in named]
+    told = [f"; {one} is a link out of the plan's folder, to {real}" for one, real in out if real][:1]
+    folder = asked.path(asked.plan.paths.manifests or "")
+    passed = listing(folder).links if asked.plan.paths.manifests and folder.is_dir() else 0
+    return "".join([*told, *([f"; {passed} links not followed"] if passed else [])])
 
 
 def _first(faults: list[str]) -> str:
@@ -91,12 +102,7 @@ def _counts(path: Path) -> tuple[Counts, ...]:
 def _of_source(asked: Asked, source: Source) -> Counts | None:
     if not source.manifest:
         return None
-    path = asked.path(source.manifest)
-    found = _counts(path)
-    if leads_out(asked.folder, path):
-        raise Unread(
-            "unknown", f"{source.manifest} is a link out of the plan's folder, to {leads_out(asked.folder, path)}"
-        )
+    found = _counts(asked.path(source.manifest))
     return next((one for one in found if one.name == source.name), found[0] if len(found) == 1 else None)
 
 

@@ -50,10 +50,9 @@ def _harmless(path: Path) -> Found:
         line = _destructive(text)
         if line:
             return "failed", line if script is path else f"{script.name}: {line}"
-    return (
-        "passed",
-        f"no destructive command in {len(scripts)} {'script' if len(scripts) == 1 else 'scripts'}, {size:,} bytes",
-    )
+    links = f"; {listing(path).links} links not followed" if path.is_dir() and listing(path).links else ""
+    kind = "script" if len(scripts) == 1 else "scripts"
+    return "passed", f"no destructive command in {len(scripts)} {kind}, {size:,} bytes{links}"
 
 
 def _destructive(text: bytes) -> str:

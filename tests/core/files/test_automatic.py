@@ -102,3 +102,23 @@ def test_space_is_told(tmp_path: Path) -> None:
     verdict, told = checked(tmp_path, checkpoints=".")["space for checkpoints"]
     assert verdict == "passed"
     assert "TB free" in told
+
+
+def test_every_script_of_a_folder_is_read_and_links_are_said(tmp_path: Path) -> None:
+    folder = tmp_path / "launch"
+    folder.mkdir()
+    (folder / "a.sh").write_text("srun train\n")
+    (folder / "link.sh").symlink_to(tmp_path / "other.sh")
+    verdict, told = checked(tmp_path, launch_script="launch")["launch script removes nothing"]
+    assert (verdict, told) == ("passed", "no destructive command in 1 script, 11 bytes; 1 links not followed")
+    (folder / "b.sbatch").write_text("\n\nrm -rf /scratch\n")
+    verdict, told = checked(tmp_path, launch_script="launch")["launch script removes nothing"]
+    assert (verdict, told) == ("failed", "b.sbatch: line 3: rm -rf /scratch")
+
+
+def test_an_image_file_has_its_checksum_told(tmp_path: Path) -> None:
+    (tmp_path / "train.sif").write_bytes(b"image")
+    verdict, told = checked(tmp_path, container="train.sif")["container digest"]
+    assert verdict == "passed"
+    assert told.startswith("train.sif has sha256 ")
+    assert len(told.split()[-1]) == 64

@@ -146,3 +146,20 @@ def test_a_listed_name_that_leads_out_is_not_followed(tmp_path: Path) -> None:
     )
     (data / "SHA256SUMS").write_text(f"{digest}  link\n")
     assert found(data.parent, [], "checksums in data", paths={"data": "data"})[0] == "unknown"
+
+
+def test_links_are_said(tmp_path: Path) -> None:
+    folder, other = tmp_path / "plan", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    (other / "web.csv").write_text("name,tokens\nweb,10\n")
+    (folder / "web.csv").symlink_to(other / "web.csv")
+    web = {"name": "web", "unique_tokens": 10, "manifest": "web.csv"}
+    verdict, told = found(folder, [web])
+    assert verdict == "passed"
+    assert f"web.csv is a link out of the plan's folder, to {(other / 'web.csv').resolve()}" in told
+    (folder / "m").mkdir()
+    (folder / "m" / "web.csv").symlink_to(other / "web.csv")
+    verdict, told = found(folder, [{"name": "web", "unique_tokens": 10}], paths={"manifests": "m"})
+    assert verdict == "unknown"
+    assert told == "0 sources agree; no manifest for web; 1 links not followed"

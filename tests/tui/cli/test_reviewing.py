@@ -163,3 +163,32 @@ def test_signatures_over_rungs_that_did_not_pass_are_not_ready(
     assert "V5" in codes(data)
     assert main(["review", str(signed)]) == 1
     assert "signed 10: not ready" in capsys.readouterr().out
+
+
+def test_a_pilot_on_mock_data_and_a_loosened_threshold_are_findings(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (plan.parent / "run.log").write_text("  mock_data ................ True\n iteration 1/ 1000 |\n")
+    text = plan.read_text().replace(
+        'metric = "error"\npass_if = "<= 0.1"', 'metric = "peak_memory_error"\npass_if = "<= 0.5"'
+    )
+    plan.write_text(text)
+    _, data = reviewed(plan, capsys)
+    messages = [finding["message"] for finding in data["findings"] if finding["code"] == "L6"]
+    assert "run.log: short-scaled ran on mock data" in messages
+    assert any("1,000 steps in the configuration of full" in message for message in messages)
+    (loosened,) = [
+        finding for finding in data["findings"] if finding["code"] == "L4" and "loosened" in finding["message"]
+    ]
+    assert loosened["severity"] == "warning"
+    device = next(rung for rung in data["pilot"] if rung["rung"] == "one-device")
+    assert device["loosened"][0]["old"] == "<= 0.10"
+
+
+def test_evidence_of_the_record_is_looked_at(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (plan.parent / "dump.jsonl").write_text('{"source": "web", "text": "caf\\ufffd"}\n')
+    evidence = (EvidenceHash("dump.jsonl", ""),)
+    appended(plan, Act("attach", "sample-batches", "kim", dt.datetime.now(dt.UTC), evidence=evidence))
+    _, data = reviewed(plan, capsys)
+    told = {one["check"]: one["verdict"] for one in data["automatic"] if one["item"] == "sample-batches"}
+    assert told["damage in dump.jsonl"] == "failed"

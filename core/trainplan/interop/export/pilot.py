@@ -6,6 +6,7 @@ full are the whole plan, since faults of data and of step counts show nowhere el
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -78,11 +79,20 @@ def _limited(plan: Plan, steps: int, step: Any) -> Plan:
 
 
 def _small(found: Estimate, rung: str) -> Run:
-    mesh = _mesh(found, rung)
-    plan = _fitting(found, rung, _on_mesh(found, rung, mesh), mesh)
+    plan = _reduced(found, rung)
     small = estimate(plan)
     limited = _limited(plan, STEPS[rung], small.quantities["compute.step_time"])
     return Run(estimate(limited), found.plan, rung, tuple(_changes(found, small, rung)))
+
+
+def _reduced(found: Estimate, rung: str) -> Plan:
+    """The plan on the fewest devices of the rung that hold it. Raises ExportError where none do."""
+    each = whole(found, "cluster.accelerators_per_node") if rung in ("one-node", "few-nodes") else 1
+    meshes = [_mesh(found, nodes, each) for nodes in (_nodes(found, each) if rung == "few-nodes" else [1])]
+    for mesh in meshes[:-1]:
+        with contextlib.suppress(ExportError):
+            return _fitting(found, rung, _on_mesh(found, rung, mesh), mesh)
+    return _fitting(found, rung, _on_mesh(found, rung, meshes[-1]), meshes[-1])
 
 
 def _changes(found: Estimate, small: Estimate, rung: str) -> list[str]:
@@ -98,9 +108,7 @@ def _changes(found: Estimate, small: Estimate, rung: str) -> list[str]:
     return told + (["length and batch of the last stage"] if len(kinds(found)) > 1 else [])
 
 
-def _mesh(found: Estimate, rung: str) -> Mesh:
-    each = whole(found, "cluster.accelerators_per_node") if rung in ("one-node", "few-nodes") else 1
-    nodes = _nodes(found, each) if rung == "few-nodes" else 1
+def _mesh(found: Estimate, nodes: int, each: int) -> Mesh:
     plan, world = found.plan.parallelism, nodes * each
     tensor, context, pipeline = int(plan.tensor), int(plan.context), int(plan.pipeline)
     tensor = _divisor(tensor, lambda one: world % one == 0)
@@ -116,13 +124,13 @@ def _divisor(degree: int, fits: Callable[[int], bool]) -> int:
     return next(one for one in range(degree, 0, -1) if degree % one == 0 and (one == 1 or fits(one)))
 
 
-def _nodes(found: Estimate, each: int) -> int:
-    """The least number of nodes from 2 that holds every planned degree, twice where the plan has replicas and room is."""
+def _nodes(found: Estimate, each: int) -> list[int]:
+    """Numbers of nodes from 2 that hold every planned degree, those that hold it twice where the plan has replicas."""
     plan, most = found.plan.parallelism, min(MOST_NODES, whole(found, "cluster.nodes"))
     model = int(plan.tensor * plan.pipeline * plan.context)
     fitting = [n for n in range(2, most + 1) if n * each >= model and n * each % model == 0]
     double = [n for n in fitting if n * each >= 2 * model] if whole(found, "parallelism.data") > 1 else []
-    return next(iter([*double, *fitting]), most)
+    return double or fitting or [most]
 
 
 def _on_mesh(found: Estimate, rung: str, mesh: Mesh) -> Plan:

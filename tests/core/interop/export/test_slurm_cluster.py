@@ -6,20 +6,24 @@ tests are skipped with the reason. The partition `wide` has nodes that exist in 
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import stat
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from trainplan.estimation import Estimate, estimate
+from trainplan.files.automatic import automatic_checks
 from trainplan.interop.export.pilot import run_of
 from trainplan.interop.export.run import ExportError
 from trainplan.interop.export.slurm import slurm_text
 from trainplan.plan.edit import set_all
+from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
 from trainplan.review.ladder import RUNGS
 from trainplan_tui.cli import main
@@ -140,3 +144,37 @@ def test_a_script_without_its_program_says_so(tmp_path: Path, monkeypatch: pytes
     (log,) = tmp_path.glob("*.out")
     assert told.returncode != 0
     assert "TRAIN_PROGRAM: set it to the training program" in log.read_text()
+
+
+def scontrol(*words: str) -> str:
+    environment = {**os.environ, "SLURM_CONF": CONF}
+    done = subprocess.run(("scontrol", *words), env=environment, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+@pytest.fixture
+def reservation() -> Iterator[str]:
+    name = "trainplan"
+    words = ("StartTime=2030-01-01T00:00:00", "Duration=30-00:00:00", "Users=root", "PartitionName=here", "NodeCnt=1")
+    scontrol("create", "reservation", f"ReservationName={name}", *words)
+    yield name
+    scontrol("delete", f"ReservationName={name}")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "start", "verdict"),
+    [(1, dt.date(2030, 1, 2), "passed"), (2, dt.date(2030, 1, 2), "failed"), (1, dt.date(2029, 12, 31), "failed")],
+)
+def test_a_reservation_of_a_real_slurm_is_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reservation: str, nodes: int, start: dt.date, verdict: str
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", CONF)
+    (tmp_path / "run.sh").write_text(f"#!/bin/bash\n#SBATCH --reservation={reservation}\n")
+    tables = {"paths": {"launch_script": "run.sh"}, "cluster": {"nodes": nodes}, "schedule": {"start": start}}
+    found = automatic_checks(tmp_path, Plan.model_validate({"format": 1, **tables}), 10.0)
+    (one,) = [one for one in found if one.check == "reservation"]
+    assert one.verdict == verdict, one.found
+    (tmp_path / "run.sh").write_text("#SBATCH --reservation=another\n")
+    found = automatic_checks(tmp_path, Plan.model_validate({"format": 1, **tables}), 10.0)
+    (one,) = [one for one in found if one.check == "reservation"]
+    assert one.verdict == "failed"
