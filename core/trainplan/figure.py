@@ -8,10 +8,12 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
-from trainplan.frozen import frozen
+from trainplan.frozen import frozen, record
+from trainplan.numeric import maximum, where
 
 P = ParamSpec("P")
 
@@ -229,12 +231,18 @@ def summed(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
 
 
 def largest(**parts: Quantity) -> Figure:
-    """The largest of named parts of one unit."""
+    """The largest of named parts of one unit; a column where one of them is."""
     for part in parts.values():
-        if isinstance(part, Blocked):
-            return cast("Figure", part)
+        if type(part) is not Figure:
+            return _largest_column(parts)
     figures = cast("tuple[Figure, ...]", tuple(parts.values()))
     return _combined(_MAXIMA, "largest", _most, tuple(parts), figures, max(figures, default=math.nan))
+
+
+def _largest_column(parts: dict[str, Any]) -> Figure:
+    """As `largest`, where not every part is a figure."""
+    found = next((part for part in parts.values() if isinstance(part, Blocked)), None)
+    return cast("Figure", reduce(maximum, parts.values()) if found is None else found)
 
 
 def _combined(
@@ -254,13 +262,32 @@ def _combined(
     return derived(card, value, parts)
 
 
-def choose(kind: str, **branches: Callable[[], Figure]) -> Figure:
-    """The branch of that name, called; it alone is explained."""
+@record
+class Kinds:
+    """A word of a plan as a column: the words, and the place of each row's among them."""
+
+    words: tuple[str, ...]
+    places: Any
+
+    def of(self, values: Sequence[Any]) -> Any:
+        """Each row's own of some values, one for each word in order."""
+        value = values[0]
+        for place, other in enumerate(values[1:], 1):
+            value = where(self.places == place, other, value)
+        return value
+
+
+def choose(kind: str | Kinds, **branches: Callable[[], Figure]) -> Figure:
+    """The branch of that name, called; it alone is explained. On a column of kinds each row has its own."""
+    if isinstance(kind, Kinds):
+        return cast("Figure", kind.of([choose(word, **branches) for word in kind.words]))
     return branches[kind.replace("-", "_")]()
 
 
 def require(value: Quantity, ok: bool, code: str) -> Figure:
-    """`value` where the rule holds; else blocked by the finding's code."""
+    """`value` where the rule holds; else blocked by the finding's code. A column is nan on the rows that are blocked."""
+    if ok is not True and ok is not False:
+        return cast("Figure", where(ok, value, math.nan))
     return cast("Figure", value if ok else Blocked(code, value.unit))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan import numbers
-from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
+from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
 from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table
 
@@ -44,6 +44,8 @@ OVERVIEW: Final = Table(
         FigureRow("reliability.expected_failures"),
         FigureRow("storage.peak", label="storage, peak"),
         FigureRow("parallelism.world_size"),
+        FigureRow("pilot.passed"),
+        FigureRow("readiness.signed"),
     ),
     (
         "data.train_tokens",
@@ -281,6 +283,7 @@ MEMORY: Final = Table(
 )
 
 TABLES: Final[dict[str, Table]] = {
-    table.budget: table for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, PARALLELISM, STORAGE, RELIABILITY, EVALUATION)
+    table.budget: table
+    for table in (OVERVIEW, TOKENS, COMPUTE, MEMORY, PARALLELISM, STORAGE, RELIABILITY, EVALUATION, PILOT, READINESS)
 }
 """The budgets that `show --budget` knows."""

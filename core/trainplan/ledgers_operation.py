@@ -158,3 +158,8 @@ EVALUATION: Final = Table(
         "evaluation.accelerator_hours",
     ),
 )
+
+PILOT: Final = Table("Pilot", "pilot", (FigureRow("pilot.passed"),))
+"""The rungs themselves are drawn from the review: checks are no rows of one value."""
+
+READINESS: Final = Table("Readiness", "readiness", (FigureRow("readiness.signed"),))

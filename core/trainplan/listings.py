@@ -14,6 +14,9 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.numbers import Style, disk_bytes, time
 from trainplan.reverse import fewest_nodes, largest_micro_batch, longest_sequence, single_changes
+from trainplan.review.items import ITEMS
+from trainplan.review.ladder import ladder
+from trainplan.review.quantities import mirror_state
 from trainplan.unit import duration, prefixed
 
 GIB = 2.0**30
@@ -131,9 +134,44 @@ def tasks(estimate: Estimate) -> Listing:
     return Listing("tasks of one evaluation", heads, rows)
 
 
+def rungs(estimate: Estimate) -> Listing:
+    """Every check of the ladder with its measured value and threshold; verdicts of the plan file alone."""
+    found = [
+        (
+            rung.name if place == 0 else "",
+            check.metric,
+            "-" if check.measured is None else f"{check.measured:.6g}",
+            check.pass_if,
+            rung.verdict if check.verdict == "passed" and rung.verdict in ("waiting", "waived") else check.verdict,
+        )
+        for rung in ladder(estimate.plan)
+        for place, check in enumerate(rung.checks)
+    ]
+    return Listing(
+        "ladder, as the plan file says it", ("rung", "check", "measured", "passes at", "state"), tuple(found)
+    )
+
+
+def items(estimate: Estimate) -> Listing:
+    """The ten items as the plan mirrors them; the record beside the plan rules, which `review` reads."""
+    entries = {entry.item: entry for entry in estimate.plan.readiness}
+    found: list[tuple[str, ...]] = []
+    for item in ITEMS:
+        entry = entries.get(item.name)
+        state = mirror_state(entry, estimate.plan, estimate.quantities, estimate.today) if entry else "open"
+        found.append((item.name, state, (entry.signed_by or entry.owner or "") if entry else "", item.question))
+    return Listing("items, as the plan file mirrors them", ("item", "state", "by", "asks"), tuple(found))
+
+
 def listings_of(budget: str, estimate: Estimate) -> Sequence[Listing]:
     """The listings of one budget, those without rows left out."""
-    makers = {"memory": (ranks, answers, changes, commands), "parallelism": (transfers,), "evaluation": (tasks,)}
+    makers = {
+        "memory": (ranks, answers, changes, commands),
+        "parallelism": (transfers,),
+        "evaluation": (tasks,),
+        "pilot": (rungs,),
+        "readiness": (items,),
+    }
     found = [make(estimate) for make in makers.get(budget, ())]
     return [one for one in found if one.rows]
 

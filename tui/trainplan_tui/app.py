@@ -13,6 +13,8 @@ from textual.geometry import Size
 
 from trainplan.plan.edit import UnknownPath
 from trainplan.plan.read import Unusable
+from trainplan_tui import footers
+from trainplan_tui.checker import Checker
 from trainplan_tui.commands import Commands
 from trainplan_tui.forecaster import Forecaster
 from trainplan_tui.keys import Keymap, key_name
@@ -59,6 +61,7 @@ class PlanApp(KeyedApp):
         self.sheets: list[Sheet] = []
         self.window = Size(80, 24)
         self.forecaster = Forecaster(self._show_forecast)
+        self.checker = Checker(self.paint)
         sheet = first(self)
         if sheet is not None:
             self.sheets.append(sheet)
@@ -101,8 +104,9 @@ class PlanApp(KeyedApp):
         self.paint()
 
     def on_mount(self) -> None:
-        """Forecasts come back to the loop that runs now."""
+        """What threads find comes back to the loop that runs now."""
         self.forecaster.attach()
+        self.checker.attach()
 
     def interrupted(self, number: int) -> None:
         """The process ends by a signal: the journal notes why."""
@@ -141,6 +145,7 @@ class PlanApp(KeyedApp):
         self.grid.show([*lines, last], (min(row, height - 1), column), width)
 
     def _paint_plan(self, width: int, height: int) -> None:
+        self.checker.look(self.session, self.cursor.shown_pane.module)
         shown, rows = self.session.shown, self.rows()
         view = self.view(rows)
         if self.sheets:
@@ -179,7 +184,7 @@ class PlanApp(KeyedApp):
             cell=cursor.cell,
             first=cursor.tops.get(cursor.pane, 0),
             glyphs=self.glyphs,
-            entries=sheet.footer() if sheet else self.commands.footer(rows, typing is not None),
+            entries=sheet.footer() if sheet else footers.entries(self, rows, editing=typing is not None),
             typing=typing,
             message=self.message,
             mode="" if self.message else sheet.word if sheet else "editing" if typing else "",

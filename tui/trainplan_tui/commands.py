@@ -1,14 +1,14 @@
-"""What each key of the table does when nothing is being typed and no sheet is open; and which keys work for the row."""
+"""What each key of the table does when nothing is being typed and no sheet is open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
+from trainplan_tui.keys import ALL_PLACES
 from trainplan_tui.panes.inspector import finding_of
-from trainplan_tui.panes.rows import BodyRow
+from trainplan_tui.panes.names import is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
-from trainplan_tui.widgets.frame import Entry
 
 
 class Commands:
@@ -33,12 +33,20 @@ class Commands:
             "jump.back": self._jump_back,
             "row.explain": self.explain,
             "pane.view": self._view,
-            "row.add": lambda: self._list("add"),
-            "row.remove": lambda: self._list("remove"),
+            "pane.zoom": lambda: self._open("zoom", "ZoomSheet"),
+            "row.add": self._add,
+            "row.remove": self._remove,
             "row.raise": lambda: self._list("raise_row"),
             "row.lower": lambda: self._list("lower_row"),
             "weights.normalise": lambda: self._list("normalise"),
             "sources.read": lambda: self._list("read_manifest"),
+            "pilot.log": lambda: self._pilot("take_log"),
+            "pilot.command": lambda: self._pilot("show_launch"),
+            "ready.sign": lambda: self._review("sign"),
+            "ready.waive": self._waive,
+            "ready.walk": lambda: self._review("walk"),
+            "ready.summary": lambda: self._review("summary"),
+            "ready.one_person": lambda: self._review("one_person"),
             "field.up": lambda: self._step(1),
             "field.down": lambda: self._step(-1),
             "field.saved": self._saved_value,
@@ -51,12 +59,13 @@ class Commands:
             "edit.undo": lambda: self._said(host.session.undo(), "undone", "nothing to undo"),
             "edit.redo": lambda: self._said(host.session.redo(), "done again", "nothing to redo"),
             "file.diff": lambda: self._open("difference", "DifferenceSheet"),
+            "mesh.search": self._search,
             "file.compare": lambda: self._open("comparing", "CompareSheet"),
             "file.save": lambda: self._file("save"),
             "file.editor": lambda: self._file("edit_text"),
             "file.save_as": lambda: self._file("save_as"),
             "quit.save_as": lambda: self._file("save_as_and_leave"),
-            "row.open": lambda: self._file("open_row"),
+            "row.open": self._open_row,
             "row.copy": lambda: self._file("copy_row"),
             "pane.plain": lambda: self._file("plain_pane"),
             "quit": self.quit,
@@ -96,6 +105,10 @@ class Commands:
             return
         if row.id.startswith("walk "):
             self._walked(row.id)
+        elif row.id.startswith("claim "):
+            self._list("take_claim")
+        elif row.id.startswith("readiness."):
+            self._review("walk")
         elif row.kind == "finding":
             finding = finding_of(row, self.host.session.shown)
             if finding is not None and finding.paths:
@@ -129,6 +142,11 @@ class Commands:
             finding = finding_of(row, self.host.session.shown)
             self.host.message = f"{finding.code}: {finding.message}; {finding.fix}" if finding else ""
             return
+        if is_standing(row.id):
+            from trainplan_tui.sheets.standing import StandingSheet
+
+            self.host.open_sheet(StandingSheet(self.host, row))
+            return
         box = self.host.box()
         self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else row.id))
 
@@ -143,6 +161,27 @@ class Commands:
             return
         cursor.views[cursor.pane] = (cursor.view + 1) % count
         self.host.message = f"view {cursor.view + 1} of {count}"
+
+    def _add(self) -> None:
+        """Evidence in Readiness, a check in Pilot, one more entry elsewhere."""
+        module = self.host.cursor.shown_pane.module
+        self._review("attach") if module == "ready" else self._pilot("add") if module == "pilot" else self._list("add")
+
+    def _remove(self) -> None:
+        self._pilot("remove") if self.host.cursor.shown_pane.module == "pilot" else self._list("remove")
+
+    def _waive(self) -> None:
+        self._pilot("waive") if self.host.cursor.shown_pane.module == "pilot" else self._review("waive")
+
+    def _pilot(self, action: str) -> None:
+        from trainplan_tui import piloting
+
+        getattr(piloting, action)(self.host)
+
+    def _review(self, action: str) -> None:
+        from trainplan_tui import reviewing
+
+        getattr(reviewing, action)(self.host)
 
     def _list(self, action: str) -> None:
         from trainplan_tui import listing_edits
@@ -174,14 +213,32 @@ class Commands:
             self.host.message = "no field under the cursor"
             return
         session = self.host.session
+        if box.path.startswith("pilot."):
+            from trainplan_tui.piloting import saved_value
+
+            self.host.apply(box.path, saved_value(session, box.path))
+            return
         written = session.saved.situation.written(box.path)
         self.host.apply(box.path, raw_text(box.path, session.saved) if written else "")
+
+    def _open_row(self) -> None:
+        row = self.host.row()
+        if row is None or not is_standing(row.id):
+            self._file("open_row")
+        else:
+            self._pilot("attach") if row.id.startswith("pilot.") else self._review("attach")
 
     def _open(self, module: str, sheet: str) -> None:
         from importlib import import_module
 
         kind = getattr(import_module(f"trainplan_tui.sheets.{module}"), sheet)
         self.host.open_sheet(kind(self.host))
+
+    def _search(self) -> None:
+        from trainplan_tui.listing_edits import take_layout
+        from trainplan_tui.sheets.layouts import LayoutsSheet
+
+        self.host.open_sheet(LayoutsSheet(self.host, lambda fields: take_layout(self.host, fields)))
 
     def _match(self, step: int) -> None:
         """Next row with the match, in this pane; without a search, the next finding."""
@@ -200,6 +257,9 @@ class Commands:
         self.host.cursor.put(rows[later[0] if later else places[0 if step > 0 else -1]])
 
     def _next_finding(self, step: int = 1) -> None:
+        if self.host.cursor.shown_pane.module == "ready":
+            self._review("next_undone")
+            return
         found = self.host.session.shown.findings
         if not found:
             self.host.message = "no findings"
@@ -230,58 +290,3 @@ class Commands:
             self.host.leave()
             return
         self._open("question", "QuitSheet")
-
-    def footer(self, rows: Sequence[BodyRow], editing: bool) -> list[Entry]:
-        """The keys that work for the row under the cursor, most used first; `? help` last."""
-        if editing:
-            return [
-                Entry("enter", "take it"),
-                Entry("esc", "put back"),
-                Entry("tab", "next field"),
-                Entry("ctrl+u", "clear"),
-            ]
-        row = rows[self.host.cursor.position(rows)] if rows else None
-        first = "edit" if row and row.boxes else "go to field" if row and row.kind == "finding" else "explain"
-        shown: list[tuple[str, str]] = [("row.enter", first)]
-        shown += [("row.explain", "explain")] if first == "edit" else []
-        shown += [("field.up", "step")] if row and row.boxes else []
-        if self.host.cursor.shown_pane.views(self.host.session.shown) > 1:
-            shown += [("pane.view", "view")]
-        if row and row.id.startswith("data.s"):
-            shown += [("row.add", "add")]
-        shown += [("find", "find")] + ([("finding.next", "finding")] if self.host.session.shown.findings else [])
-        if self.host.session.shown.unsaved:
-            shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
-        elif self.host.session.history.at:
-            shown += [("edit.undo", "undo")]
-        shown += [
-            ("palette", "palette"),
-            ("file.compare", "compare"),
-            ("file.editor", "editor"),
-            ("quit", "quit"),
-            ("help", "help"),
-        ]
-        return [Entry(key, word) for id_, word in shown if (key := self._key(id_))]
-
-    def _key(self, id_: str) -> str:
-        key = self.host.keymap.shown(id_)
-        return f"{key} {self.host.keymap.shown('field.down')}".strip() if id_ == "field.up" else key
-
-
-ALL_PLACES = (
-    "navigate",
-    "rows",
-    "cells",
-    "fields",
-    "panes",
-    "views",
-    "tables",
-    "matches",
-    "items",
-    "mesh",
-    "search",
-    "logs",
-    "launch",
-    "ready",
-    "waivers",
-)

@@ -18,7 +18,7 @@ def save(host: Host) -> None:
     if not session.shown.unsaved:
         host.message = "nothing to save"
         return
-    lines = changed_lines(session.saved_text, session.history.now.text)
+    lines, before = changed_lines(session.saved_text, session.history.now.text), session.saved.plan
     try:
         saved = session.save()
     except ChangedOnDisk:
@@ -29,6 +29,11 @@ def save(host: Host) -> None:
         host.message = f"edits are kept, `:` save as writes elsewhere. {error}"
     else:
         host.message = _said(saved, lines)
+        if session.shown.plan.pilot != before.pilot:
+            from trainplan_tui.recording import pilot_saved
+
+            told = pilot_saved(host, before)
+            host.message += f"; {told}" if told else ""
 
 
 def _said(saved: Saved, lines: int) -> str:
@@ -117,6 +122,11 @@ def plain_pane(host: Host) -> None:
     from trainplan_tui.plain import plain_table
 
     pane = host.cursor.shown_pane
+    if pane.module in ("pilot", "ready"):
+        from trainplan_tui.reviewing import summary
+
+        summary(host)
+        return
     text = "\n".join(plain_table(pane.table, host.session.shown.estimate, host.session.shown.saved)) + "\n"
     path = written(text, f"{host.session.path.stem}-{pane.table.budget}", ".txt")
     host.message = f"written to {path}" if path else "the state folder cannot be written"

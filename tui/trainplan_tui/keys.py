@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from trainplan.frozen import frozen
 
@@ -30,6 +30,9 @@ Where: TypeAlias = Literal[
     "ready",
     "waivers",
 ]
+
+ALL_PLACES: tuple[Where, ...] = get_args(Where)[1:]
+"""Every place but `everywhere`, which always holds."""
 
 
 @frozen
@@ -59,7 +62,7 @@ KEYS: tuple[Key, ...] = (
     Key("row.last", ("G", "end"), "last", "last row"),
     Key("page.next", ("ctrl+d", "pgdn"), "page down", "half a page down"),
     Key("page.previous", ("ctrl+u", "pgup"), "page up", "half a page up"),
-    Key("row.enter", ("enter",), "edit", "edit the row, or explain it when it is derived; take, in a sheet"),
+    Key("row.enter", ("enter",), "edit", "edit the row, or explain a figure; take, in a sheet"),
     Key("back", ("esc", "ctrl+g"), "back", "one level back; never quits"),
     Key("jump.back", ("backspace",), "return", "where the last jump came from", "navigate"),
     Key("field.up", ("+",), "larger", "take the next larger legal value", "fields"),
@@ -83,7 +86,7 @@ KEYS: tuple[Key, ...] = (
     Key("row.open", ("o",), "open", "open the source, evidence or line under the cursor", "rows"),
     Key("row.copy", ("y",), "copy", "copy the row, tree or table; also into a file", "rows"),
     Key("pane.plain", ("P",), "plain", "plain text of the pane into a file", "panes"),
-    Key("row.add", ("a",), "add", "add a source, stage, task or check", "tables"),
+    Key("row.add", ("a",), "add", "add a source, stage, task or check; attach evidence in Readiness", "tables"),
     Key("row.remove", ("delete", "D"), "remove", "remove the row", "tables"),
     Key("row.raise", ("K",), "up", "move the source or stage up", "tables"),
     Key("row.lower", ("J",), "down", "move the source or stage down", "tables"),
@@ -99,6 +102,9 @@ KEYS: tuple[Key, ...] = (
     Key("pilot.command", ("C",), "command", "launch line", "launch"),
     Key("ready.sign", ("S",), "sign", "sign the item", "ready"),
     Key("ready.waive", ("W",), "waive", "waive, with a reason", "waivers"),
+    Key("ready.walk", (), "walk", "walk the readiness items as challenge and response", "ready"),
+    Key("ready.summary", (), "summary", "copy the review as text", "ready"),
+    Key("ready.one_person", (), "mode", "switch one-person mode of the sign-offs", "ready"),
     Key("toggle", ("space",), "tick", "tick, fold or cycle", "items"),
 )
 """Section 7 of the drawings, in its order."""

@@ -22,6 +22,8 @@ from trainplan.plan.read import Unusable
 from trainplan_tui.sheets.asking import LineSheet
 from trainplan_tui.sheets.sheet import Host
 
+CLAIM = tuple(f"utilization.{field}" for field in ("value", "evidence", "source", "date", "low", "high"))
+"""Fields that one piece of evidence sets or takes out together: a range of another measurement would lie."""
 SOURCES, STAGES, TASKS = "data.sources.", "data.stages.", "evaluation.tasks."
 
 
@@ -128,6 +130,20 @@ def take_layout(host: Host, fields: Mapping[str, object]) -> None:
     gone = [path for path, value in fields.items() if value is None]
     count = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
     _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {count}")
+
+
+def take_claim(host: Host) -> None:
+    """Set utilization from the run or the prediction under the cursor, with its evidence, as one edit."""
+    from trainplan_tui.panes.claims import claim_of
+
+    row, plan = host.row(), host.session.shown.plan
+    claim = claim_of(row.id, host.session.shown) if row is not None else {}
+    gone = [path for path in CLAIM if path not in claim and path.split(".")[1] in plan.utilization.model_fields_set]
+    now, file = host.session.history.now, host.session.path.name
+    set_ = {path: literal_of(value) for path, value in claim.items()}
+    _commit(
+        host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"utilization {claim['utilization.value']:.4g}"
+    )
 
 
 def _entry_under(host: Host) -> str | None:

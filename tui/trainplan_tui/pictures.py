@@ -12,12 +12,17 @@ import os
 import re
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
+
+from trainplan_tui.staging import staged
 
 if TYPE_CHECKING:
     from trainplan_tui.app import PlanApp
 
 DAY: Final = dt.date(2026, 11, 29)
+
+NOON: Final = dt.datetime(2026, 11, 29, 12, 0, tzinfo=dt.UTC)
 
 SHOTS: Final = (
     ("overview", "80x24", "enter 1 6 T enter"),
@@ -35,6 +40,10 @@ SHOTS: Final = (
     ("reliability", "80x24", "7"),
     ("reliability-wide", "160x45", "7"),
     ("evaluation", "80x24", "8"),
+    ("pilot", "80x24", "9"),
+    ("readiness", "80x24", "enter 1 6 T enter 0"),
+    ("readiness-wide", "160x45", "enter 1 6 T enter 0 j j j j j j j j j"),
+    ("readiness-walk", "80x24", "0 G k k k enter"),
     ("explain", "80x24", "/ c o s t enter x"),
     ("difference", "80x24", "enter 1 6 T enter d"),
     ("palette", "80x24", ": s p"),
@@ -51,11 +60,17 @@ def main(words: list[str]) -> int:
     os.environ.pop("NO_COLOR", None)
     os.environ["COLORTERM"] = "truecolor"
     os.environ["XDG_CONFIG_HOME"] = os.devnull
+    with TemporaryDirectory() as scratch:
+        _draw_all(folder, plan, Path(scratch))
+    return 0
+
+
+def _draw_all(folder: Path, plan: Path, scratch: Path) -> None:
     for name, size, keys in SHOTS:
-        picture = asyncio.run(_drawn(plan, size, keys.split()))
+        told = staged(plan, scratch) if name.startswith(("pilot", "readiness")) else plan
+        picture = asyncio.run(_drawn(told, size, keys.split()))
         (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
         print(folder / f"{name}.svg")
-    return 0
 
 
 async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
@@ -77,6 +92,7 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
         for key in keys:
             await app.on_event(Key(key, key if len(key) == 1 else None))
         await _forecasted(app)
+        await _checked(app)
         await pilot.pause()
         return without_fonts(app.export_screenshot(title=f"trainplan-tui {plan.name}"))
 
@@ -85,6 +101,17 @@ async def _forecasted(app: PlanApp) -> None:
     """Wait for the forecast, so that a picture never depends on the speed of the machine that drew it."""
     while app.session.shown.forecast is None:
         await asyncio.sleep(0.05)
+
+
+async def _checked(app: PlanApp) -> None:
+    """Wait for the files beside the plan, where a pane asks for them; the hour of the check is pinned."""
+    from dataclasses import replace
+
+    while app.session.dossier is not None and app.session.dossier.at is None:
+        await asyncio.sleep(0.05)
+    if app.session.dossier is not None:
+        app.session.take_dossier(replace(app.session.dossier, at=NOON))
+        app.paint()
 
 
 def without_fonts(picture: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from trainplan.forecast import Forecast
     from trainplan.plan.edit import Edited
     from trainplan.published import Run
+    from trainplan_tui.dossier import Dossier
 
 
 class Session:
@@ -36,6 +37,10 @@ class Session:
         self.journal: Journal | None = None
         self.forecasts: dict[int, Forecast] = {}
         self.runs: tuple[Run, ...] = ()
+        self.dossier: Dossier | None = None
+        self.reasons: dict[str, str] = {}
+        self.ticks: dict[str, set[str]] = {}
+        self.person = self.author = ""
         self.shown = self._shown(self.history.now, self.saved)
 
     @property
@@ -56,13 +61,20 @@ class Session:
             max(edits, step.text != self.saved_text),
             forecast=self.forecasts.get(id(figures)),
             saved_forecast=self.forecasts.get(id(self.saved)),
+            dossier=self.dossier,
+            runs=self.runs,
         )
 
     def take_runs(self, runs: tuple[Run, ...]) -> None:
         """Published runs to hold the plan against; they are read after the first screen stands."""
         if self.runs is not runs:
             self.runs = runs
-            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs))
+            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs), runs=runs)
+
+    def take_dossier(self, dossier: Dossier) -> None:
+        """What lies beside the plan, as it was read or checked just now."""
+        self.dossier = dossier
+        self.shown = replace(self.shown, dossier=dossier)
 
     def forecasted(self, figures: Estimate, found: Forecast) -> bool:
         """Take a forecast; whether it is of the plan that shows. Only those of the saved and the present plan are kept."""
@@ -82,6 +94,11 @@ class Session:
         from trainplan.plan.entries import is_weight, rebalanced, with_fields
 
         now = self.history.now
+        if path.startswith("pilot."):
+            from trainplan.review.measuring import edited_check, is_check
+
+            if is_check(path):
+                return edited_check(now.text, now.plan, path, typed, self.path.name)
         other = rebalanced(now.plan, path, typed) if keep_sum and is_weight(path) else None
         if other is not None:
             both = {path: literal_for(path, typed), other[0]: f"{other[1]:.12g}"}

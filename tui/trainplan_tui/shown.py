@@ -11,6 +11,8 @@ from trainplan.plan.plan import Plan
 
 if TYPE_CHECKING:
     from trainplan.forecast import Forecast
+    from trainplan.published import Run
+    from trainplan_tui.dossier import Dossier, Reviewed
 
 
 @record
@@ -29,6 +31,20 @@ class Shown:
     trying: bool = False
     forecast: Forecast | None = None
     saved_forecast: Forecast | None = None
+    dossier: Dossier | None = None
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def reviewed(self) -> Reviewed:
+        """Pilot and readiness against what lies beside the plan; of an empty record until it was read."""
+        from trainplan_tui.dossier import NOTHING, reviewed
+
+        return reviewed(self.estimate, self.saved, self.dossier or NOTHING)
+
+    @property
+    def review_findings(self) -> tuple[Finding, ...]:
+        """Findings of pilot and readiness; none until their record was read."""
+        return self.reviewed.findings if self.dossier is not None else ()
 
     @property
     def unsaved(self) -> bool:

@@ -19,6 +19,8 @@ POWERS = ("parallelism.", "batch.", "cluster.nodes")
 
 def next_value(session: Session, box: Box, direction: int) -> str | None:
     """The text of the next value, or None where there is none. A choice moves along its list."""
+    if box.path.startswith("pilot."):
+        return None
     if box.choices:
         at = box.choices.index(box.text) if box.text in box.choices else -1 if direction > 0 else len(box.choices)
         place = at + direction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainplan.figure import Figure
 from trainplan.plan.edit import Edited, UnknownPath
-from trainplan.plan.entries import is_weight, rebalanced
+from trainplan.plan.entries import TOLERANCE, is_weight, rebalanced, stage_of, weights_of
 from trainplan.plan.read import Unusable
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.drawing import Typing
@@ -82,10 +82,26 @@ class Typist:
             return False
         other = rebalanced(self.host.session.history.now.plan, path, typed) if self._keep_sum else None
         moved = self.host.session.commit(self._attempt, path)
-        tail = f"; {other[0].removesuffix('.weight').rsplit('.', 1)[-1]} {other[1]:.6g}" if other else ""
+        tail = (
+            f"; {other[0].removesuffix('.weight').rsplit('.', 1)[-1]} {other[1]:.6g}"
+            if other
+            else self._unbalanced(path)
+        )
         self.host.message = outcome(self.host.session, path, typed, moved) + tail
         self.now = self._attempt = None
+        if path.startswith("pilot.") and path.endswith(".pass_if"):
+            from trainplan_tui.piloting import why_loosened
+
+            why_loosened(self.host, path)
         return True
+
+    def _unbalanced(self, path: str) -> str:
+        """What a weight leaves over where no other source took the difference."""
+        if not is_weight(path):
+            return ""
+        plan = self.host.session.history.now.plan
+        whole = sum(weights_of(plan, stage_of(path, plan)).values())
+        return "" if abs(whole - 1) <= TOLERANCE else f"; no other source has room for it, the sum is {whole:.6g}"
 
     def put_back(self) -> None:
         """Leave the field as it was before the edit."""
@@ -135,4 +151,5 @@ def outcome(session: Session, path: str, typed: str, moved: int) -> str:
     errors = sum(item.severity == "error" for item in session.shown.findings)
     tail = f", {errors} error{'' if errors == 1 else 's'}" if errors else ""
     value = typed if typed.strip() else "left out"
-    return f"{field_label(path)} {value}: {moved} numbers moved{day}{tail}"
+    label = " ".join(path.split(".")[1::2]) if path.startswith("pilot.") else field_label(path)
+    return f"{label} {value}: {moved} numbers moved{day}{tail}"

@@ -177,7 +177,7 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
 
 def communication_budget(operations: tuple[Operation, ...], step: Figure) -> CommunicationBudget:
     """Bytes and exposed time by dimension; dimensions that the model does not have are 0."""
-    sent = {name: _sum(operations, name, "bytes") for name in DIMENSIONS}
+    sent = bytes_sent(operations)
     exposed = {name: _sum(operations, name, "exposed") for name in DIMENSIONS}
     shown = total(**exposed)
     return CommunicationBudget(
@@ -187,6 +187,11 @@ def communication_budget(operations: tuple[Operation, ...], step: Figure) -> Com
         exposed=exposed,
         table=operations,
     )
+
+
+def bytes_sent(operations: tuple[Operation, ...]) -> dict[str, Figure]:
+    """Bytes of a step by dimension."""
+    return {name: _sum(operations, name, "bytes") for name in DIMENSIONS}
 
 
 def _sum(operations: tuple[Operation, ...], dimension: str, field: str) -> Figure:

@@ -13,7 +13,7 @@ from typing import Final
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Fact, entry
-from trainplan.figure import Figure, blocked, given
+from trainplan.figure import Figure, Kinds, blocked, given
 from trainplan.formulas import communication as c
 from trainplan.formulas import layer_time as f
 
@@ -181,8 +181,12 @@ def _attention(known: Numbers, stack: str, peak: Figure, efficiency: Figure) -> 
 
 
 def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
+    word, framework = s.kind("parallelism.recompute"), "torch" if stack in ("torch", "xla") else "megatron"
+    if isinstance(word, Kinds):
+        both = [RECOMPUTED[one, framework] for one in word.words]
+        return word.of([linear for linear, _ in both]), word.of([core for _, core in both])
     kind, verified = s.origin("parallelism.recompute")
-    shares = RECOMPUTED[s.plan.parallelism.recompute, "torch" if stack in ("torch", "xla") else "megatron"]
+    shares = RECOMPUTED[word, framework]
     names = ("linear layers computed again", "attention computed again")
     linear, core = (
         given(name, share, "1", "parallelism.recompute", kind=kind, verified=verified)

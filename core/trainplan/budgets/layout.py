@@ -13,12 +13,16 @@ from trainplan.frozen import frozen
 
 @frozen
 class Broken:
-    """A rule that does not hold: what is so, which number would be legal, and the fields that decide."""
+    """A rule that does not hold: what is so, which number would be legal, and the fields that decide.
+
+    `reason` says the same of every layout that breaks the rule so, without the layout's own numbers: a search counts by it.
+    """
 
     code: str
     message: str
     fix: str
     paths: tuple[str, ...]
+    reason: str
     severity: Literal["error", "warning"] = "error"
 
 

@@ -29,7 +29,8 @@ def expert_mesh(layout: Layout) -> Iterator[Broken]:
     elif world % (expert * etp * pipeline):
         group = expert * etp * pipeline
         message = f"{world:,} accelerators do not divide by {group:,} (expert tensor x expert x pipeline)"
-        yield Broken("G3", message, _legal_expert(layout, world // (etp * pipeline)), paths)
+        reason = "accelerators not divisible by expert tensor x expert x pipeline"
+        yield Broken("G3", message, _legal_expert(layout, world // (etp * pipeline)), paths, reason)
 
 
 def _legal_expert(layout: Layout, room: int) -> str:
@@ -41,15 +42,15 @@ def _legal_expert(layout: Layout, room: int) -> str:
 def _one_mesh(layout: Layout, expert: int, etp: int, paths: tuple[str, ...]) -> Iterator[Broken]:
     tensor, data = layout.degree("tensor"), layout.data
     if etp not in (1, tensor):
-        yield Broken(
-            "G3", f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other", "1", paths[1:2]
-        )
+        message = f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other"
+        yield Broken("G3", message, "1", paths[1:2], "expert tensor neither 1 nor tensor")
     if data is None:
         return
     ranks = data * layout.degree("context") * tensor // etp
     if ranks % expert:
         message = f"expert {expert} does not divide the {ranks:,} ranks of data x context x tensor"
-        yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", paths)
+        reason = "data x context x tensor not divisible by expert"
+        yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", paths, reason)
 
 
 def heads_and_widths(layout: Layout) -> Iterator[Broken]:
@@ -59,17 +60,18 @@ def heads_and_widths(layout: Layout) -> Iterator[Broken]:
         size = layout.size(f"model.{path}")
         if size is not None and size % tensor and (path != "intermediate_size" or not all(layout.shape.sparse)):
             message = f"{name} {size:,} do not divide over {tensor} tensor ranks"
-            yield Broken("G6", message, f"tensor = {nearest(size, tensor)}", ("parallelism.tensor", f"model.{path}"))
+            paths, reason = ("parallelism.tensor", f"model.{path}"), f"{size:,} {name} not divisible by tensor"
+            yield Broken("G6", message, f"tensor = {nearest(size, tensor)}", paths, reason)
     keys = whole(layout.shape.key_value_heads)
     if keys is None or layout.shape.latent or keys % tensor == 0:
         return
-    paths = ("parallelism.tensor", "model.num_key_value_heads")
+    paths, reason = ("parallelism.tensor", "model.num_key_value_heads"), f"{keys} key heads not divisible by tensor"
     if tensor % keys:
         message = f"{keys} key heads are neither a multiple nor a divisor of {tensor} tensor ranks"
-        yield Broken("G7", message, f"tensor = {nearest(keys, tensor)}", paths)
+        yield Broken("G7", message, f"tensor = {nearest(keys, tensor)}", paths, reason)
     else:
         message = f"{keys} key heads on {tensor} tensor ranks: Megatron core 0.16 keeps copies, older versions refuse"
-        yield Broken("G7", message, f"tensor = {keys}, or a version that keeps copies", paths, "warning")
+        yield Broken("G7", message, f"tensor = {keys}, or a version that keeps copies", paths, reason, "warning")
 
 
 def experts(layout: Layout) -> Iterator[Broken]:
@@ -77,17 +79,20 @@ def experts(layout: Layout) -> Iterator[Broken]:
     count, expert, etp = layout.size("model.moe.num_experts"), layout.degree("expert"), layout.degree("expert_tensor")
     if layout.shape.expert_layers is None:
         if expert * etp > 1:
-            yield Broken("G8", f"expert {expert} for a model without experts", "1", ("parallelism.expert",))
+            message = f"expert {expert} for a model without experts"
+            yield Broken("G8", message, "1", ("parallelism.expert",), "expert ranks for a model without experts")
         return
     if count is not None and count % expert:
         message = f"{count} experts do not divide over {expert} expert ranks"
+        paths = ("parallelism.expert", "model.moe.num_experts")
         yield Broken(
-            "G8", message, f"expert = {nearest(count, expert)}", ("parallelism.expert", "model.moe.num_experts")
+            "G8", message, f"expert = {nearest(count, expert)}", paths, f"{count} experts not divisible by expert"
         )
     width = layout.size("model.moe.moe_intermediate_size")
     if width is not None and width % etp:
         message = f"expert width {width:,} does not divide over {etp} expert tensor ranks"
-        yield Broken("G8", message, f"expert_tensor = {nearest(width, etp)}", ("parallelism.expert_tensor",))
+        paths, reason = ("parallelism.expert_tensor",), f"expert width {width:,} not divisible by expert tensor"
+        yield Broken("G8", message, f"expert_tensor = {nearest(width, etp)}", paths, reason)
 
 
 def sequence(layout: Layout) -> Iterator[Broken]:
@@ -98,7 +103,11 @@ def sequence(layout: Layout) -> Iterator[Broken]:
         return
     near = " or ".join(f"{count:,}" for count in (length // step * step, length // step * step + step) if count)
     message = f"a sequence of {length:,} tokens is no multiple of {step:,} (context {context}, tensor {tensor})"
-    yield Broken("G9", message, f"{near} tokens", ("data.sequence_length", "parallelism.context"))
+    paths, reason = (
+        ("data.sequence_length", "parallelism.context"),
+        f"{length:,} tokens not divisible by context and tensor",
+    )
+    yield Broken("G9", message, f"{near} tokens", paths, reason)
 
 
 def sequence_step(context: int, tensor: int, sequence_parallel: bool) -> int:
@@ -116,18 +125,21 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
         size = layout.size(f"model.{path}")
         if size is not None and size % ranks:
             message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
-            yield Broken("G10", message, 'context_type = "ring"', ("parallelism.context_type", "parallelism.context"))
+            paths = ("parallelism.context_type", "parallelism.context")
+            reason = f"{size} {name} not divisible by context x tensor"
+            yield Broken("G10", message, 'context_type = "ring"', paths, reason)
 
 
 def shard_group(layout: Layout) -> Iterator[Broken]:
     """G11: a shard group of hsdp divides the ranks that share states."""
-    size, data = layout.situation.plan.parallelism.shard_size, layout.data
+    size, data = layout.size("parallelism.shard_size"), layout.data
     if layout.situation.word("parallelism.sharding") != "hsdp" or size is None or data is None:
         return
     ranks = data * layout.degree("context")
-    if ranks % int(size):
-        message = f"a shard group of {int(size)} does not divide {ranks:,} ranks of data x context"
-        yield Broken("G11", message, f"shard_size = {nearest(ranks, int(size))}", ("parallelism.shard_size",))
+    if ranks % size:
+        message = f"a shard group of {size} does not divide {ranks:,} ranks of data x context"
+        paths, reason = ("parallelism.shard_size",), "data x context not divisible by the shard group"
+        yield Broken("G11", message, f"shard_size = {nearest(ranks, size)}", paths, reason)
 
 
 def sharding(layout: Layout) -> Iterator[Broken]:
@@ -135,10 +147,12 @@ def sharding(layout: Layout) -> Iterator[Broken]:
     kind, framework = layout.situation.word("parallelism.sharding"), layout.situation.plan.training.framework
     paths = ("parallelism.sharding", "training.framework")
     if framework == "torchtitan" and kind == "zero-1":
-        yield Broken("G12", "torchtitan has no zero-1: it shards parameters or nothing", "zero-3, hsdp or none", paths)
+        message = "torchtitan has no zero-1: it shards parameters or nothing"
+        yield Broken("G12", message, "zero-3, hsdp or none", paths, "torchtitan has no zero-1")
     elif framework == "deepspeed" and kind in ("zero-2", "zero-3") and layout.degree("pipeline") > 1:
         message = f"DeepSpeed's pipeline does not run with {kind}: gradients accumulate over microbatches"
-        yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"))
+        reason = "DeepSpeed's pipeline runs with zero-1 at most"
+        yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"), reason)
 
 
 def tensor_domain(layout: Layout) -> Iterator[Broken]:
@@ -149,7 +163,8 @@ def tensor_domain(layout: Layout) -> Iterator[Broken]:
         return
     message = f"tensor {tensor} reaches over the scale-up domain of {domain}; at 16 a group of two nodes keeps 0.43 of the speed"
     paths = ("parallelism.tensor", "cluster.scale_up_domain")
-    yield Broken("P1", message, f"tensor = {domain} at most, or a measurement here", paths)
+    reason = f"tensor beyond the scale-up domain of {domain}"
+    yield Broken("P1", message, f"tensor = {domain} at most, or a measurement here", paths, reason)
 
 
 Rule = Callable[[Layout], Iterator[Broken]]

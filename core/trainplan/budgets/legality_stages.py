@@ -19,14 +19,13 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
     if not layers or pipeline == 1:
         return
     if pipeline > layers:
-        yield Broken(
-            "G4", f"{pipeline} pipeline stages for {layers} layers: a stage has none", f"at most {layers}", paths
-        )
+        message = f"{pipeline} pipeline stages for {layers} layers: a stage has none"
+        yield Broken("G4", message, f"at most {layers}", paths, f"more pipeline stages than {layers} layers")
     elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
         yield from _ends(layout, layers, pipeline, paths)
     elif layers % pipeline and layout.situation.plan.training.framework not in ENDS_BY_THEMSELVES:
         message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be dropped"
-        yield Broken("G4", message, _split(layers, pipeline), paths)
+        yield Broken("G4", message, _split(layers, pipeline), paths, f"{layers} layers not divisible by pipeline")
 
 
 def _split(layers: int, pipeline: int) -> str:
@@ -51,7 +50,7 @@ def _ends(layout: Layout, layers: int, pipeline: int, paths: tuple[str, ...]) ->
             if free
             else f"ends of {layers}"
         )
-        yield Broken("G4", message, fix, paths[1:])
+        yield Broken("G4", message, fix, paths[1:], "layers between the ends not divisible over their stages")
 
 
 def chunks(layout: Layout) -> Iterator[Broken]:
@@ -61,14 +60,17 @@ def chunks(layout: Layout) -> Iterator[Broken]:
         return
     paths = ("parallelism.virtual_pipeline", "parallelism.pipeline")
     if pipeline == 1:
-        yield Broken("G5", f"{virtual} virtual stages need a pipeline", "1", paths)
+        message = f"{virtual} virtual stages need a pipeline"
+        yield Broken("G5", message, "1", paths, "virtual stages need pipeline > 1")
     elif layers % (pipeline * virtual) and (layers + 2) % (pipeline * virtual):
         message = f"{layers} layers do not divide into {pipeline} x {virtual} chunks: {layers % (pipeline * virtual)} left over"
         fix = f"virtual_pipeline = {nearest(max(layers // pipeline, 1), virtual)}"
-        yield Broken("G5", message, fix, paths)
+        reason = f"{layers} layers not divisible by pipeline x virtual stages"
+        yield Broken("G5", message, fix, paths, reason)
     elif layout.microbatches is not None and layout.microbatches % pipeline:
         message = f"{layout.microbatches} microbatches are no multiple of {pipeline} stages, which interleaving needs"
-        yield Broken("G5", message, f"a multiple of {pipeline} microbatches", ("batch.global_batch_sequences", *paths))
+        fix, paths = f"a multiple of {pipeline} microbatches", ("batch.global_batch_sequences", *paths)
+        yield Broken("G5", message, fix, paths, "interleaved: microbatches not divisible by pipeline")
 
 
 def schedule(layout: Layout) -> Iterator[Broken]:
@@ -78,7 +80,9 @@ def schedule(layout: Layout) -> Iterator[Broken]:
         return
     if pipeline % 2:
         message = f"DualPipe pairs stages, and {pipeline} is odd"
-        yield Broken("G13", message, f"pipeline = {pipeline - 1} or {pipeline + 1}", ("parallelism.pipeline",))
+        fix = f"pipeline = {pipeline - 1} or {pipeline + 1}"
+        yield Broken("G13", message, fix, ("parallelism.pipeline",), "DualPipe: pipeline is odd")
     elif count is not None and count < 2 * pipeline:
         message = f"DualPipe needs {2 * pipeline} microbatches at least, and a step has {count}"
-        yield Broken("G13", message, f"{2 * pipeline} microbatches", ("batch.global_batch_sequences",))
+        fix, paths = f"{2 * pipeline} microbatches", ("batch.global_batch_sequences",)
+        yield Broken("G13", message, fix, paths, "DualPipe: fewer than 2 microbatches a stage")

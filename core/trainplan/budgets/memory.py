@@ -17,7 +17,7 @@ from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing,
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
 from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest, total
 from trainplan.formulas import memory_work as f
 
@@ -94,36 +94,35 @@ class Common:
 def memory_budget(
     s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, *, every_rank: bool = True
 ) -> MemoryBudget:
-    """The ledger of the last stretch's length and microbatches; blocked where a field or the mesh is missing.
+    """The ledger of the longest stretch's length and microbatches; blocked where a field or the mesh is missing.
 
     Without `every_rank` only the first rank of those that hold the same parts is worked out. It holds the most of them,
     because no schedule keeps more microbatches on a later rank, so the worst rank is the same.
     """
-    last = tokens.stretches[-1].situation
-    reason = _reason(last, model, mesh, tokens)
+    inside, microbatches = longest(tokens, s, mesh.data)
+    reason = no_ledger(inside, model, mesh, microbatches)
     if reason is not None:
         return _blocked_budget(reason, s["cluster.memory_per_accelerator"])
-    common = common_parts(last, model, mesh, tokens.microbatches)
-    table = _ranks(last, common, stages(last, model, tokens.microbatches), every_rank)
-    return _budget(last, table)
+    common = common_parts(inside, model, mesh, microbatches)
+    table = _ranks(inside, common, stages(inside, model, microbatches), every_rank)
+    return _budget(inside, table)
 
 
-def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
-    """Why no ledger can be kept, or None."""
-    pipeline = s["parallelism.pipeline"]
+def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: Figure) -> str | None:
+    """Why no ledger can be kept, or None; what the rules of a layout say of columns is asked before."""
+    pipeline, expert = s["parallelism.pipeline"], s["parallelism.expert"]
     needed = [model.parameters, model.padded_vocabulary, mesh.data, s["data.sequence_length"]]
-    if pipeline != 1 or s.word("training.gradient_accumulation") == "full":
-        needed.append(tokens.microbatches)
+    if not isinstance(pipeline, Figure) or pipeline != 1 or s.word("training.gradient_accumulation") == "full":
+        needed.append(microbatches)
     if s.word("parallelism.sharding") == "hsdp":
         needed.append(s["parallelism.shard_size"])
     for figure in needed:
         if isinstance(figure, Blocked):
             return figure.code
-    if pipeline > min(len(model.shape.sparse), MOST_RANKS):
+    if (pipeline if isinstance(pipeline, Figure) else 1.0) > min(len(model.shape.sparse), MOST_RANKS):
         return "G4"
-    if model.shape.expert_layers is not None and s["model.moe.num_experts"] % s["parallelism.expert"] != 0:
-        return "G8"
-    return None
+    told = model.shape.expert_layers is not None and isinstance(expert, Figure)
+    return "G8" if told and s["model.moe.num_experts"] % expert != 0 else None
 
 
 def common_parts(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: Figure) -> Common:
@@ -179,10 +178,11 @@ def _rank(s: Situation, rank: int, common: Common, stage: Stage, kept: States, e
     allocated = largest(**{instant.name: instant.allocated for instant in instants})
     worst = next(instant for instant in instants if instant.allocated == allocated)
     reserved = f.reserved_bytes(allocated, s["memory.fragmentation"])
-    return RankMemory(rank, instants, worst, allocated, reserved, _visible(s, reserved))
+    return RankMemory(rank, instants, worst, allocated, reserved, visible(s, reserved))
 
 
-def _visible(s: Situation, reserved: Figure) -> Figure:
+def visible(s: Situation, reserved: Figure) -> Figure:
+    """What the driver shows of what the allocator holds."""
     calibration = (
         given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
         if s.value("memory.calibration") is None

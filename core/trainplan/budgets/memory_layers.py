@@ -5,6 +5,7 @@ The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, 
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from typing import Final
 
@@ -13,7 +14,7 @@ from trainplan.budgets.memory_recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, choose, given, total
+from trainplan.figure import Figure, Kinds, choose, given, total
 from trainplan.formulas import memory_layers as f
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"
@@ -65,20 +66,31 @@ def split(s: Situation) -> Split:
     return Split(tokens, f.residual_ranks(tensor, flag), tensor)
 
 
+RECOMPUTE: Final = "parallelism.recompute"
+
+
 def layer_kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:
     """What a dense layer, or one with experts, keeps of one microbatch."""
+    kind = s.kind(RECOMPUTE)
+    if not isinstance(kind, Kinds):
+        return _kept(s, model, cut, sparse=sparse)
+    each = [_kept(s.replaced({RECOMPUTE: word}), model, cut, sparse=sparse) for word in kind.words]
+    return Kept(*(kind.of([getattr(one, part.name) for one in each]) for part in fields(Kept)))
+
+
+def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:
     piece, width = _piece(s, model, sparse=sparse), mlp_width(s, sparse=sparse)
     inner = total(attention=piece.attention, core=piece.core, mlp=piece.mlp)
     whole = f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
     mlp = f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.mlp, cut.tensor)
     stored = choose(
-        s.plan.parallelism.recompute,
+        s.kind(RECOMPUTE),
         none=lambda: whole,
         selective=lambda: _selective(s, model, piece, cut, width),
         full=lambda: f.layer_kept(cut.tokens, _input(s), cut.residual, _trait("nothing", 0.0), cut.tensor),
     )
     again = choose(
-        s.plan.parallelism.recompute,
+        s.kind(RECOMPUTE),
         none=lambda: _trait("nothing is computed again", 0.0),
         selective=lambda: _core_again(s, piece, cut, whole),
         full=lambda: whole,
@@ -159,7 +171,7 @@ def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
 
 
 def _core_recomputed(s: Situation) -> bool:
-    return s.plan.parallelism.recompute == "selective" and s.plan.training.framework not in OP_LEVEL
+    return s.kind(RECOMPUTE) == "selective" and s.plan.training.framework not in OP_LEVEL
 
 
 def _query_norms(s: Situation, query: Figure, key_value: Figure) -> dict[str, Figure]:

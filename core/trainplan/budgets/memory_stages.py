@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
@@ -36,11 +36,16 @@ class Stage:
 
 def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
     """Layers of each pipeline stage: the plan's ends, even, one fewer on both ends, or as even as whole layers allow."""
-    stages, parallel = int(s["parallelism.pipeline"]), s.plan.parallelism
+    stages, parallel = _one(s["parallelism.pipeline"]), s.plan.parallelism
     first, last = parallel.first_stage_layers, parallel.last_stage_layers
     if stages > 1 and (first is not None or last is not None):
         return _with_ends(layers, stages, first, last)
     return _shared(layers, stages)
+
+
+def _one(count: Any) -> int:
+    """A figure as a whole number, or a column whose rows are all the same, as they are where ends are given."""
+    return int(count if isinstance(count, float) else count.flat[0])
 
 
 def _shared(layers: int, parts: int) -> tuple[int, ...]:
@@ -101,11 +106,17 @@ def _mirrored(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def stages(s: Situation, model: ModelBudget, microbatches: Figure) -> list[Stage]:
     """Every pipeline rank of a plan, from 0."""
+    held = held_layers(s, model)
+    return [_stage(s, rank, counts, len(held), microbatches) for rank, counts in enumerate(held)]
+
+
+def held_layers(s: Situation, model: ModelBudget) -> list[tuple[int, int]]:
+    """Dense and expert layers of every pipeline rank, prediction depths with them."""
     layers = chunk_layers(s, model.shape.sparse)
     dual = s.plan.parallelism.schedule == "dualpipe" and len(layers) > 1
     held = _mirrored(layers) if dual else layers
     held[-1] = _with_prediction(s, model, held[-1])
-    return [_stage(s, rank, counts, len(held), microbatches) for rank, counts in enumerate(held)]
+    return held
 
 
 def _with_prediction(s: Situation, model: ModelBudget, counts: tuple[int, int]) -> tuple[int, int]:
@@ -117,11 +128,7 @@ def _with_prediction(s: Situation, model: ModelBudget, counts: tuple[int, int]) 
 
 
 def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microbatches: Figure) -> Stage:
-    schedule = s.plan.parallelism.schedule
-    both = schedule == "dualpipe" and ranks > 1
-    first, last = rank == 0 or (both and rank == ranks - 1), rank == ranks - 1
-    if schedule in V_SHAPED and ranks > 1:
-        last = rank == 0 or (both and rank == ranks - 1)
+    first, last = holds_ends(s.plan.parallelism.schedule, rank, ranks)
     return Stage(
         _held(f"dense layers of rank {rank}", counts[0]),
         _held(f"expert layers of rank {rank}", counts[1]),
@@ -129,6 +136,13 @@ def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microba
         _held(f"rank {rank} holds the head", float(last)),
         in_flight(s, microbatches, _held("pipeline rank", rank), ranks),
     )
+
+
+def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
+    """Whether a rank holds the embedding, and whether it holds the head."""
+    both = schedule == "dualpipe" and ranks > 1
+    first, last = rank == 0 or (both and rank == ranks - 1), rank == ranks - 1
+    return first, first if schedule in V_SHAPED and ranks > 1 else last
 
 
 @lru_cache(4096)

@@ -85,6 +85,11 @@ class Situation:
         value = self.value(path)
         return None if value is None else str(value)
 
+    def kind(self, path: str) -> Any:
+        """The word at a path, or in a search the column of kinds that stands in its place."""
+        found: Any = self._seen.get(path)
+        return self.word(path) if found is None else found
+
     def flag(self, path: str) -> bool:
         """The flag at a path, after preset and default; absent is false."""
         return bool(self.value(path))

@@ -67,19 +67,26 @@ def step_budget(
 ) -> tuple[StepBudget, CommunicationBudget]:
     """The predicted step and its transfers; `known` are other conditions than the plan's own, as of a published run."""
     last = tokens.stretches[-1].situation
-    reason = _reason(last, model, mesh, tokens)
+    reason = no_step(last, model, mesh, tokens)
     if reason is not None:
         return _blocked(reason)
     k = conditions(last) if known is None else known
-    here = cut(last, speed.flops)
-    made = _made(last, model, k, here, tokens.microbatches)
-    waterfall, operations = _waterfall(last, model, mesh, tokens, bubble, k, made)
+    waterfall, operations = step_parts(model, mesh, tokens, speed, bubble, k)
     step = total(**waterfall)
     budget = _budget(last, model, tokens, speed, mesh, k, step, waterfall)
     return budget, communication_budget(operations, step)
 
 
-def _reason(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
+def step_parts(
+    model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, speed: Throughput, bubble: Figure, k: Conditions
+) -> tuple[Mapping[str, Figure], tuple[Operation, ...]]:
+    """Parts of the step (s), whose sum it is, and its transfers; `no_step` is asked before."""
+    last = tokens.stretches[-1].situation
+    made = _made(last, model, k, cut(last, speed.flops), tokens.microbatches)
+    return _waterfall(last, model, mesh, tokens, bubble, k, made)
+
+
+def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
     """Why no step can be told, or None."""
     needed = [model.parameters, mesh.data, tokens.microbatches, s["data.sequence_length"]]
     if s.word("parallelism.sharding") == "hsdp":

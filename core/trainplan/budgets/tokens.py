@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, blocked, given, require, total
+from trainplan.figure import Blocked, Figure, blocked, given, require, total
 from trainplan.formulas import tokens as f
+from trainplan.numeric import floor
 
 
 @record
@@ -48,11 +51,14 @@ def mesh_budget(s: Situation) -> MeshBudget:
     """World size and data-parallel degree; the degree is blocked by G1 where the mesh does not divide the accelerators."""
     world = f.world_size(s["cluster.nodes"], s["cluster.accelerators_per_node"])
     data = f.data_degree(world, s["parallelism.tensor"], s["parallelism.pipeline"], s["parallelism.context"])
-    return MeshBudget(world, require(data, _whole(data), "G1"))
+    return MeshBudget(world, require(data, is_whole(data), "G1"))
 
 
-def _whole(figure: Figure) -> bool:
-    return not isinstance(figure, Figure) or figure == int(figure)
+def is_whole(figure: Any) -> bool:
+    """Whether a count is whole, row by row of a column; a blocked one is not asked."""
+    if isinstance(figure, Figure):
+        return figure == int(figure)
+    return True if isinstance(figure, Blocked) else figure == floor(figure)
 
 
 def token_budget(s: Situation, active_parameters: Figure, data: Figure) -> TokenBudget:
@@ -66,12 +72,24 @@ def token_budget(s: Situation, active_parameters: Figure, data: Figure) -> Token
         train_tokens=train,
         global_batch_tokens=last.step_tokens,
         steps=over_stretches(stretches, [one.steps for one in stretches]),
-        microbatches=require(count, _whole(count), "G2"),
+        microbatches=require(count, is_whole(count), "G2"),
         overshoot=f.overshoot(consumed, train),
         tokens_per_parameter=f.tokens_per_parameter(train, active_parameters),
         sequences=over_stretches(stretches, [f.sequences(one.tokens, one.sequence_length) for one in stretches]),
         stretches=stretches,
     )
+
+
+def longest(tokens: TokenBudget, s: Situation, data: Figure) -> tuple[Situation, Figure]:
+    """The stretch with the longest sequences, the last of several, and its microbatches: memory has to hold it too."""
+    found = tokens.stretches[-1]
+    for one in reversed(tokens.stretches[:-1]):
+        if isinstance(one.sequence_length, Figure) and isinstance(found.sequence_length, Figure):
+            found = one if one.sequence_length > found.sequence_length else found
+    if found is tokens.stretches[-1]:
+        return found.situation, tokens.microbatches
+    count = f.microbatches(found.global_batch_sequences, s["batch.micro_batch_sequences"], data)
+    return found.situation, require(count, is_whole(count), "G2")
 
 
 def over_stretches(stretches: tuple[Stretch, ...], parts: list[Figure]) -> Figure:

@@ -10,6 +10,9 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 
+MOST_BUBBLE: Final = 0.20
+"""Bubble over ideal step time above which a plan whose utilization is assumed is in error."""
+
 
 def legal_layout(estimate: Estimate) -> list[Finding]:
     """Every broken rule of the mesh as a finding."""
@@ -25,7 +28,7 @@ def bubble(estimate: Estimate) -> list[Finding]:
     if not isinstance(estimate.bubble, Figure) or estimate.bubble <= 0.10:
         return []
     assumed = estimate.plan.utilization.evidence == "assumed"
-    severity = "error" if estimate.bubble > 0.20 and assumed else "warning"
+    severity = "error" if estimate.bubble > MOST_BUBBLE and assumed else "warning"
     message = f"the pipeline is idle for {100 * estimate.bubble:.1f} % of the ideal step"
     fix = "four microbatches a stage, fewer stages, or virtual stages"
     paths = ("parallelism.pipeline", "batch.global_batch_sequences", "parallelism.virtual_pipeline")

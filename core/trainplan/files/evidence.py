@@ -10,20 +10,20 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
 
+from trainplan.files.bounded import TIME_LIMIT, answered, leads_out
+from trainplan.plan.plan import Plan
+from trainplan.review.items import NAMES
 from trainplan.review.record import EvidenceHash, Record
 
 SIZE_LIMIT: Final = 8 * 2**30  # bytes
-TIME_LIMIT: Final = 10.0  # s for one file
 _BLOCK: Final = 2**20
 
 Verdict = Literal["same", "broken", "unknown"]
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,21 @@ class FileCheck:
     leads_out: str = ""
 
 
-def answered(work: Callable[[], R], limit: float = TIME_LIMIT) -> R | None:
-    """What `work` returns, or None where it takes longer than `limit` seconds; a stuck call is left behind."""
-    found: list[R] = []
-    thread = threading.Thread(target=lambda: found.append(work()), daemon=True)
-    thread.start()
-    thread.join(limit)
-    return found[0] if found else None
-
-
 def evidence_of(record: Record) -> tuple[EvidenceHash, ...]:
-    """The files that the last sign-off or waiver of each item stands on, each once."""
+    """The files that the last sign-off or waiver of each item and the last measurement of each rung stand on, each once."""
     last = {act.subject: act for act in record.acts if act.kind in ("sign", "waive")}
-    return tuple(dict.fromkeys(file for act in last.values() for file in act.evidence))
+    rungs = {act.subject: act for act in record.acts if act.kind == "attach" and act.subject not in NAMES}
+    return tuple(dict.fromkeys(file for act in (*last.values(), *rungs.values()) for file in act.evidence))
+
+
+def evidence_paths(plan: Plan, record: Record | None = None) -> Mapping[str, tuple[str, ...]]:
+    """Evidence of each item by path: what the plan mirrors and what anybody attached, signed or waived with."""
+    found: dict[str, dict[str, None]] = {}
+    for entry in plan.readiness:
+        found.setdefault(entry.item or "", {}).update(dict.fromkeys(file.path for file in entry.evidence if file.path))
+    for act in record.acts if record else ():
+        found.setdefault(act.subject, {}).update(dict.fromkeys(file.path for file in act.evidence))
+    return {item: tuple(paths) for item, paths in found.items()}
 
 
 def checked_evidence(
@@ -68,7 +70,7 @@ def _checked(folder: Path, file: EvidenceHash, limit: float, size_limit: int) ->
 def _compared(folder: Path, file: EvidenceHash, size_limit: int, stop: threading.Event) -> FileCheck:
     path = folder / file.path
     try:
-        out = _leads_out(folder, path)
+        out = leads_out(folder, path)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
         return FileCheck(file, "broken", f"{file.path}: the file is missing")
@@ -101,14 +103,6 @@ def _digest(descriptor: int, stop: threading.Event) -> str:
     while not stop.is_set() and (block := os.read(descriptor, _BLOCK)):
         digest.update(block)
     return digest.hexdigest()
-
-
-def _leads_out(folder: Path, path: Path) -> str:
-    """Where the path really lies, if a link takes it out of the plan's folder; a path that says so itself does not count."""
-    real, home = os.path.realpath(path), os.path.realpath(folder)
-    named = os.path.normpath(os.path.join(home, os.path.relpath(path, folder)))
-    inside = os.path.commonpath([home, named]) == home
-    return real if inside and os.path.commonpath([home, real]) != home else ""
 
 
 def _sentence(error: Exception) -> str:

@@ -6,9 +6,11 @@ refuses says what would be right. What relates two fields is not looked at here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeAlias
 
+from pydantic import ValidationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from trainplan.unit import DIMENSIONS, Quantity, UnitError, parse
@@ -162,3 +164,18 @@ def _interval(value: object) -> Quantity | str:
 
 Interval: TypeAlias = Annotated[Quantity | str, Read(_interval, "s")]
 """`auto`, or a time above 0."""
+
+
+RUNGS: Final = ("unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full")
+
+
+def rung_name(name: str, entry: ValidationInfo) -> str:
+    """The name of a rung: one of the seven, or one of a team's own where the entry says which rung it comes after."""
+    if name in RUNGS:
+        return name
+    if entry.data.get("after") is not None and re.fullmatch(r"[^.\"'\x00-\x1f\x7f-\x9f]{1,80}", name):
+        return name
+    from difflib import get_close_matches
+
+    nearest = next(iter(get_close_matches(name.lower().replace("_", "-"), RUNGS, 1, 0.55)), "")
+    raise refusal(f"One of {', '.join(RUNGS)}, or a name without dot or quote where after is given", nearest)

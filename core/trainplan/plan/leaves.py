@@ -9,7 +9,7 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
 from trainplan.unit import Quantity
 
-NAMED = {"sources": "name", "stages": "name", "tasks": "task", "pilot": "rung", "readiness": "item"}
+NAMED = {"sources": "name", "stages": "name", "tasks": "task", "pilot": "rung", "readiness": "item", "checks": "metric"}
 
 
 def field_differences(before: Plan, after: Plan) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ needs it. Derived things never sit here.
 import datetime as dt
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from trainplan.plan.fields import (
     AtLeastOne,
@@ -31,6 +31,7 @@ from trainplan.plan.fields import (
     TokensOrZero,
     Utilization,
     Weight,
+    rung_name,
 )
 from trainplan.unit import Quantity
 
@@ -406,12 +407,17 @@ class Check(Table):
     evidence: Text | None = Field(default=None, description="File that shows it.")
 
 
-class Rung(Table):
-    """One rung of the pilot ladder."""
+RungName: TypeAlias = Literal["unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full"]
 
-    rung: Literal["unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full"] | None = Field(
-        default=None, description="Which of the seven rungs."
+
+class Rung(Table):
+    """One rung of the pilot ladder: one of the seven, or one of the team's own that comes `after` one of them."""
+
+    after: RungName | None = Field(default=None, description="Rung that a rung of one's own comes after.")
+    rung: Annotated[str, AfterValidator(rung_name)] | None = Field(
+        default=None, description="Which of the seven rungs, or a name of one's own where after is given."
     )
+    question: Text | None = Field(default=None, description="What a rung of one's own asks.")
     status: Literal["open", "passed", "failed", "waived"] = Field(default="open", description="State of the rung.")
     reason: Text | None = Field(default=None, description="Why it is waived.")
     checks: Annotated[tuple[Check, ...], Field(strict=False)] = Field(

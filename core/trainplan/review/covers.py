@@ -6,6 +6,7 @@ who signed, and what a change means.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, cast
 
@@ -21,6 +22,10 @@ Covers: TypeAlias = "Mapping[str, Value]"
 Quantities: TypeAlias = "Mapping[str, Figure | Blocked | Choice]"
 
 ABSENT: Final = "-"
+DIGEST: Final = "sha256:"
+"""Begins what stands for all fields of a pattern in a plan's own mirror, which is to stay readable."""
+PRESENT: Final = "set"
+DRAWN: Final = "data.drawn"
 ROUNDING: Final = 1e-6  # a figure written down by hand is rounded; fields are compared as they are
 
 
@@ -45,8 +50,22 @@ class Change:
 
 
 def plan_values(plan: Plan) -> dict[str, Value]:
-    """Every field of a plan by its path, defaults filled in, `-` where there is none; a list also says its names."""
-    return dict(_values(plan, ""))
+    """Every field of a plan by its path, defaults filled in, `-` where there is none; a list also says its names.
+
+    `data.drawn` names the sources with a weight above 0 in any stage, which is no field of its own.
+    """
+    return {**dict(_values(plan, "")), DRAWN: _drawn(plan)}
+
+
+def _drawn(plan: Plan) -> str:
+    sources = plan.data.sources
+    weights = [dict[str, float](stage.weights) for stage in plan.data.stages if stage.weights is not None]
+    if not weights or any(stage.weights is None for stage in plan.data.stages):
+        weighed = any(source.weight is not None for source in sources)
+        weights.append({source.name or "?": source.weight or 0.0 if weighed else 1.0 for source in sources})
+    return ", ".join(
+        source.name or "?" for source in sources if any(one.get(source.name or "?", 0.0) > 0 for one in weights)
+    )
 
 
 def _values(value: Any, path: str) -> Iterator[tuple[str, Value]]:
@@ -97,6 +116,35 @@ def covered(plan: Plan, quantities: Quantities, fields: Iterable[str], figures: 
     return found | {key: _figure(quantities.get(key)) for key in figures}
 
 
+def mirrored_covers(
+    plan: Plan, quantities: Quantities, fields: Iterable[str], figures: Iterable[str]
+) -> dict[str, Value]:
+    """As `covered`, in few lines: a pattern of one field with its value, one of several with a digest of their values."""
+    values = plan_values(plan)
+    found = {pattern: _mirrored(values, pattern) for pattern in fields}
+    return found | {key: _figure(quantities.get(key)) for key in figures}
+
+
+def _mirrored(values: Mapping[str, Value], pattern: str) -> Value:
+    alone = pattern in values and not any(path.startswith(f"{pattern}.") for path in values)
+    return values[pattern] if alone else _digest(values, pattern)
+
+
+def _digest(values: Mapping[str, Value], pattern: str) -> str:
+    """Of every field within a pattern; numbers count by their value, however they are spelled."""
+    lines = sorted(f"{path}={_canonical(value)}" for path, value in values.items() if within(path, (pattern,)))
+    return DIGEST + hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _canonical(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return repr(float(value))
+    readings = _readings(value)
+    return repr(min(readings)[1]) if readings else value.lower()
+
+
 def _figure(value: Figure | Blocked | Choice | None) -> Value:
     return float(value) if isinstance(value, Figure) else str(value) if isinstance(value, Choice) else ABSENT
 
@@ -108,11 +156,21 @@ def changes(
     values, allowed = plan_values(plan), limits or {}
     found: list[Change] = []
     for path, old in covers.items():
-        new = values[path] if path in values and path not in allowed else _figure(quantities.get(path))
+        if isinstance(old, str) and old.startswith(DIGEST):
+            if old != (now := _digest(values, path)):
+                found.append(Change(path, old.removeprefix(DIGEST)[:6], now.removeprefix(DIGEST)[:6]))
+            continue
+        new = values[path] if path in values and path not in allowed else _other(path, values, quantities)
         same = _same(old, new) if path in values and path not in allowed else _near(old, new, allowed.get(path))
         if not same:
             found.append(Change(path, _shown(old), _shown(new)))
     return tuple(found)
+
+
+def _other(path: str, values: Covers, quantities: Quantities) -> Value:
+    """A figure, or a table that had been absent and now has fields."""
+    below = any(one.startswith(f"{path}.") for one in values)
+    return PRESENT if below else _figure(quantities.get(path))
 
 
 def _same(old: Value, new: Value) -> bool:

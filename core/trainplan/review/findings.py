@@ -1,21 +1,22 @@
 """Findings of the ladder (L) and of the review (V): what a person would otherwise find out at the launch.
 
-They read no file: what is wrong with evidence (V2) is handed in with the review. L6 needs a log and is not here.
+They read no file: what is wrong with evidence (V2) is handed in with the review. L6 needs logs: `pilotruns`.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from trainplan.finding import ORDER, Finding, Severity
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
+from trainplan.review.computed import MEASURED_BY
 from trainplan.review.record import Act
-from trainplan.review.state import Review, RungReview
+from trainplan.review.rungs import Loosening, RungReview
+from trainplan.review.state import Review
 
 _REVIEW: Final = "PLAN.signoffs.jsonl"
-MEASURED_BY: Final = ("one-device", "one-node", "few-nodes", "short-scaled")
-"""The rungs that item `measured` rests on."""
 
 
 def review_findings(plan: Plan, found: Review) -> tuple[Finding, ...]:
@@ -43,18 +44,46 @@ def _rung_findings(one: RungReview) -> list[Finding]:
     elif bare and rung.verdict in ("passed", "waiting"):
         message = f"rung {rung.number} {rung.name} passed without an evidence file: {', '.join(bare)}"
         found.append(_pilot("L1", "warning", rung.name, message, "the log of the rung as evidence"))
-    if one.state == "stale":
+    found += _stale(one) + [_loosened(one, told) for told in one.loosened]
+    if rung.left_out and rung.verdict != "open":
+        message = f"{rung.name}: {len(rung.left_out)} default checks are left out, the first is {rung.left_out[0]}"
+        found.append(_pilot("L4", "info", rung.name, message, "the default checks beside one's own, or a note why not"))
+    return found + _skipped(one)
+
+
+def _stale(one: RungReview) -> list[Finding]:
+    rung = one.rung
+    told = (
+        [_pilot("L1", "warning", rung.name, f"evidence of {rung.name}: {one.broken}", "the file as it was measured")]
+        if one.broken
+        else []
+    )
+    if one.changed and rung.verdict in ("passed", "waiting"):
         moved = f"{one.changed[0]}" + (f" and {len(one.changed) - 1} more" if len(one.changed) > 1 else "")
         message = f"rung {rung.number} {rung.name} was measured before {moved}"
-        found.append(_pilot("L3", "warning", rung.name, message, "measure it again, or undo the change"))
-    for check in rung.checks:
-        if check.loosened:
-            message = f"{rung.name}: {check.metric} passes at {check.pass_if}; the default is {check.default}, from {check.origin}"
-            found.append(_pilot("L4", "info", rung.name, message, "a note in the record: who, when and why"))
-    if rung.verdict == "waived":
-        message = f"rung {rung.number} {rung.name} is skipped: {rung.reason}"
-        found.append(_pilot("L5", "info", rung.name, message, "an end of the waiver in the reason"))
-    return found
+        told.append(_pilot("L3", "warning", rung.name, message, "measure it again, or undo the change"))
+    return told
+
+
+def _loosened(one: RungReview, told: Loosening) -> Finding:
+    """Info where the record says who, when and why; a warning where it does not."""
+    name, since = one.rung.name, " after it was measured" if told.after_measuring else ""
+    message = f"{name}: {told.metric} passes at {told.new}, loosened{since} from {told.old} ({told.origin})"
+    if told.act is None:
+        return _pilot("L4", "warning", name, message, "an act in the record: who, when and why")
+    act = told.act
+    return _pilot("L4", "info", name, f"{message} by {act.signer} on {act.at:%Y-%m-%d}: {act.reason}", "")
+
+
+def _skipped(one: RungReview) -> list[Finding]:
+    rung = one.rung
+    if rung.verdict != "waived":
+        return []
+    if one.ended is not None:
+        message = f"rung {rung.number} {rung.name} was skipped until {one.ended}, which has passed: {rung.reason}"
+        return [_pilot("L5", "warning", rung.name, message, "run the rung, or waive it again with a reason and an end")]
+    message = f"rung {rung.number} {rung.name} is skipped: {rung.reason}"
+    return [_pilot("L5", "info", rung.name, message, "an end of the waiver in the record")]
 
 
 def _order(found: Review) -> list[Finding]:
@@ -68,7 +97,19 @@ def _order(found: Review) -> list[Finding]:
         )
         for one in found.rungs
         if one.rung.verdict == "waiting"
-    ]
+    ] + _measured_late(found)
+
+
+def _measured_late(found: Review) -> list[Finding]:
+    """A rung that was measured again after the next one: the next one stood on what has been replaced."""
+    told: list[Finding] = []
+    for before, one in pairwise(found.rungs):
+        if before.last and one.last and one.state == "passed" and before.last.at > one.last.at:
+            message = f"{before.rung.name} was measured on {before.last.at:%Y-%m-%d}, after {one.rung.name}, which comes after it"
+            told.append(
+                _pilot("L2", "info", one.rung.name, message, f"{one.rung.name} again, where its result may differ")
+            )
+    return told
 
 
 def _items(found: Review) -> list[Finding]:

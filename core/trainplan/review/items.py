@@ -82,7 +82,7 @@ ITEMS: Final = (
         evidence="manifests, signed or with an attested name",
         signer="data owner",
         fields="data.sources.*.name data.sources.*.unique_tokens data.sources.*.documents data.sources.*.manifest "
-        "data.sources$ data.bytes_per_token paths.data paths.manifests",
+        "data.sources$ data.drawn data.bytes_per_token paths.data paths.manifests",
     ),
     _item(
         "tokenizer",
@@ -91,7 +91,7 @@ ITEMS: Final = (
         attested="special ids; same hash in each manifest and in the evaluation; policy for document ends",
         evidence="vectors and the log of their result",
         signer="data owner",
-        fields="paths.tokenizer model.preset model.vocab_size data.bytes_per_token",
+        fields="paths.tokenizer model.preset model.vocab_size data.bytes_per_token data.sources.*.tokenizer_sha256",
         figures={"model.padded_vocabulary": Limit()},
     ),
     _item(
@@ -102,7 +102,8 @@ ITEMS: Final = (
         evidence="dump and notes for each source",
         signer="data owner and one other",
         fields="paths.data paths.tokenizer data.sampler data.packing data.document_mask data.sequence_length "
-        "data.shuffle data.sources$ data.sources.*.name data.sources.*.manifest",
+        "data.shuffle data.preprocessing_changed data.sources$ data.drawn data.sources.*.name data.sources.*.manifest "
+        "data.sources.*.built data.sources.*.tokenizer_sha256 data.stages.*.sequence_length",
     ),
     _item(
         "contamination",
@@ -111,7 +112,8 @@ ITEMS: Final = (
         attested="method and n; snapshot; contaminated count of each task; few-shot seed",
         evidence="report",
         signer="evaluation owner",
-        fields="data.sources$ data.sources.*.name data.sources.*.manifest evaluation.tasks evaluation.harness_revision",
+        fields="data.sources$ data.drawn data.sources.*.name data.sources.*.manifest data.sources.*.built "
+        "data.preprocessing_changed data.ngram_filter evaluation.tasks evaluation.harness_revision",
         waivable=14,
     ),
     _item(
@@ -121,7 +123,8 @@ ITEMS: Final = (
         attested="worst rank reported; same code and libraries",
         evidence="log with its hash and job id",
         signer="performance owner",
-        fields="model batch training parallelism data.sequence_length cluster.accelerator cluster.nodes "
+        fields="model batch training parallelism data.sequence_length data.stages.*.sequence_length "
+        "data.stages.*.global_batch_sequences cluster.accelerator cluster.nodes "
         "cluster.accelerators_per_node paths.code paths.container",
     ),
     _item(

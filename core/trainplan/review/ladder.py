@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 from trainplan.catalogue import Entry, entry
 from trainplan.frozen import frozen
+from trainplan.plan.fields import RUNGS
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Check, Rung
 
-RUNGS: Final = ("unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full")
+__all__ = [
+    "RUNGS",
+    "CheckState",
+    "RungState",
+    "Threshold",
+    "check_verdict",
+    "ladder",
+    "rung_names",
+    "rung_verdicts",
+    "threshold",
+]
 
 Verdict = Literal["open", "passed", "failed", "waived", "waiting"]
 
@@ -90,12 +101,23 @@ class RungState:
     reason: str
     verdict: Verdict
     waits_for: str = ""
+    left_out: tuple[str, ...] = ()
+    own: bool = False
 
 
 def ladder(plan: Plan) -> tuple[RungState, ...]:
-    """The seven rungs of a plan in order. A rung that the plan leaves out is open with its default checks."""
+    """The seven rungs of a plan in order, and after each those of the team's own that come after it.
+
+    A rung that the plan leaves out is open with its default checks; `left_out` are default checks that its own list drops.
+    """
     verdicts = rung_verdicts(plan)
-    return tuple(_rung_state(name, _given(plan).get(name), verdicts) for name in RUNGS)
+    return tuple(_rung_state(name, _given(plan).get(name), verdicts) for name in rung_names(plan))
+
+
+def rung_names(plan: Plan) -> tuple[str, ...]:
+    """Names of all rungs in order."""
+    own = [(rung.rung, rung.after) for rung in plan.pilot if rung.rung is not None and rung.rung not in RUNGS]
+    return tuple(one for name in RUNGS for one in (name, *(other for other, after in own if after == name)))
 
 
 def _given(plan: Plan) -> dict[str, Rung]:
@@ -106,7 +128,7 @@ def rung_verdicts(plan: Plan) -> dict[str, Verdict]:
     """The verdict of each rung from the plan's own checks; reads no catalogue, since a default check is unmeasured."""
     given, blocking = _given(plan), ""
     found: dict[str, Verdict] = {}
-    for name in RUNGS:
+    for name in rung_names(plan):
         own = _verdict(given.get(name))
         found[name] = "waiting" if own == "passed" and blocking else own
         blocking = blocking or ("" if found[name] in ("passed", "waived") else name)
@@ -133,34 +155,49 @@ def check_verdict(check: Check) -> Literal["open", "passed", "failed"]:
 
 
 def _rung_state(name: str, rung: Rung | None, verdicts: Mapping[str, Verdict]) -> RungState:
-    about = cast("Entry", entry("rungs", name))
-    before = RUNGS[: RUNGS.index(name)]
-    waits = next((other for other in before if verdicts[other] not in ("passed", "waived")), "")
+    own = name not in RUNGS
+    about = cast("Entry", entry("rungs", rung.after or "" if own and rung else name))
+    checks, left_out = _checks(None if own else about, rung)
     return RungState(
         name,
         int(about["number"].value),
-        about.title,
-        about.note,
-        str(about["feeds"].value),
+        name if own else about.title,
+        (rung.question if rung and own else None) or ("" if own else about.note),
+        "" if own else str(about["feeds"].value),
         tuple(about["covers"].value),
-        _checks(about, rung),
+        checks,
         rung.status if rung else "open",
         (rung.reason if rung else None) or "",
         verdicts[name],
-        waits,
+        _waits_for(name, verdicts),
+        left_out,
+        own,
     )
 
 
-def _checks(about: Entry, rung: Rung | None) -> tuple[CheckState, ...]:
-    defaults = [key.removeprefix("checks.") for key in about.facts if key.startswith("checks.")]
+def _waits_for(name: str, verdicts: Mapping[str, Verdict]) -> str:
+    """The first rung before this one that has not passed; empty where there is none."""
+    names = list(verdicts)
+    return next((one for one in names[: names.index(name)] if verdicts[one] not in ("passed", "waived")), "")
+
+
+def _checks(about: Entry | None, rung: Rung | None) -> tuple[tuple[CheckState, ...], tuple[str, ...]]:
+    """The checks of a rung, and the default ones that its own list leaves out."""
+    facts = about.facts if about else {}
+    defaults = {
+        key.removeprefix("checks."): str(fact.value) for key, fact in facts.items() if key.startswith("checks.")
+    }
     own = rung.checks if rung else ()
-    checks = own or tuple(Check(metric=name, pass_if=str(about[f"checks.{name}"].value)) for name in defaults)
-    return tuple(_check_state(about, check) for check in checks)
+    checks = own or tuple(Check(metric=name, pass_if=text) for name, text in defaults.items())
+    metrics = {check.metric for check in checks}
+    return tuple(_check_state(about, check) for check in checks), tuple(
+        name for name in defaults if name not in metrics
+    )
 
 
-def _check_state(about: Entry, check: Check) -> CheckState:
+def _check_state(about: Entry | None, check: Check) -> CheckState:
     metric = check.metric or ""
-    fact, meaning = about.get(f"checks.{metric}"), about.get(f"meaning.{metric}")
+    fact, meaning = (about.get(f"{kind}.{metric}") if about else None for kind in ("checks", "meaning"))
     return CheckState(
         metric,
         check.pass_if or "",

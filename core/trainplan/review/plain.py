@@ -10,7 +10,8 @@ from typing import Any
 from trainplan.review.covers import Change
 from trainplan.review.ladder import CheckState
 from trainplan.review.record import Act
-from trainplan.review.state import ItemState, Review, RungReview
+from trainplan.review.rungs import Loosening, RungReview
+from trainplan.review.state import ItemState, Review
 
 
 def as_data(found: Review) -> dict[str, Any]:
@@ -74,7 +75,23 @@ def _rung(one: RungReview) -> dict[str, Any]:
         "feeds": one.rung.feeds,
         "reason": one.rung.reason,
         "stale": [_change(change) for change in one.changed],
+        "broken": one.broken,
+        "own": one.rung.own,
+        "left_out": list(one.rung.left_out),
+        "loosened": [_loosening(told) for told in one.loosened],
         "checks": [_check(check) for check in one.rung.checks],
+    }
+
+
+def _loosening(told: Loosening) -> dict[str, Any]:
+    return {
+        "metric": told.metric,
+        "old": told.old,
+        "new": told.new,
+        "after_measuring": told.after_measuring,
+        "by": told.act.signer if told.act else None,
+        "at": told.act.at.isoformat() if told.act else None,
+        "why": told.act.reason if told.act else None,
     }
 
 
@@ -100,7 +117,7 @@ def lines(found: Review, *, ready: bool) -> list[str]:
     told.append("")
     told.append("pilot             state    measured against threshold")
     told += [line for one in found.rungs for line in _rung_lines(one)]
-    passed = sum(one.state == "passed" for one in found.rungs)
+    passed = sum(one.state == "passed" for one in found.rungs if not one.rung.own)
     told.append(f"passed {passed} of 7, in order")
     return told
 
@@ -118,8 +135,10 @@ def _counts(found: Review) -> str:
 def _rung_lines(one: RungReview) -> list[str]:
     rung = one.rung
     waits = f"waits for {rung.waits_for}" if one.state == "waiting" else ""
-    stale = f"measured before {one.changed[0]}" if one.state == "stale" else ""
-    told = [f"{rung.number:>2} {rung.name:<15}{one.state:<9}{rung.reason or stale or waits}".rstrip()]
+    stale = one.broken or f"measured before {one.changed[0]}" if one.state == "stale" else ""
+    told = [
+        f"{'+' if rung.own else rung.number:>2} {rung.name:<15}{one.state:<9}{rung.reason or stale or waits}".rstrip()
+    ]
     told += [f"     {check.metric:<29} {_measured(check)} {check.pass_if:<12}{check.verdict}" for check in rung.checks]
     return told
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 from trainplan.review.covers import Covers
 
-Kind = Literal["sign", "waive", "fail", "note", "attach", "reopen", "mode"]
+Kind = Literal["sign", "waive", "fail", "note", "attach", "reopen", "mode", "loosen"]
 KINDS: Final = get_args(Kind)
 
 ONE_PERSON: Final = "one-person"
@@ -35,7 +35,9 @@ class EvidenceHash:
 class Act:
     """What one person did to one item or rung. `at` is UTC; `until` ends a waiver; `plan` is the plan's hash then.
 
-    For kind `mode` the subject is `one-person` and `verdict` says on or off.
+    `attested` are the points that the signer answered for, in the words of the item. For kind `mode` the subject is `one-person`
+    and `verdict` says on or off. For kind `loosen` the subject is a rung, `covers` holds the metric with the threshold that was,
+    and `verdict` the one that is.
     """
 
     kind: Kind
@@ -52,6 +54,7 @@ class Act:
     plan: str = ""
     covers: Covers = field(default_factory=dict[str, Any])
     evidence: tuple[EvidenceHash, ...] = ()
+    attested: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ def line_of(act: Act, before: bytes) -> bytes:
         **{name: text for name in _WORDS if (text := getattr(act, name))},
         **({"until": act.until.isoformat()} if act.until else {}),
         **({"covers": dict(act.covers)} if act.covers else {}),
+        **({"attested": list(act.attested)} if act.attested else {}),
         **({"evidence": [{"path": one.path, "sha256": one.sha256} for one in act.evidence]} if act.evidence else {}),
     }
     line = json.dumps(data, ensure_ascii=True, allow_nan=False).encode() + b"\n"
@@ -175,6 +179,7 @@ def _act(data: Mapping[str, Any]) -> Act:
         raise ValueError("the time has no offset")
     covers, evidence = data.get("covers", {}), data.get("evidence", [])
     until = _text(data, "until", "")
+    attested = data.get("attested", [])
     return Act(
         cast("Kind", kind),
         _text(data, "subject"),
@@ -184,6 +189,7 @@ def _act(data: Mapping[str, Any]) -> Act:
         until=dt.date.fromisoformat(until) if until else None,
         covers=_covers(covers),
         evidence=tuple(EvidenceHash(_text(one, "path"), _text(one, "sha256", "")) for one in evidence),
+        attested=tuple(_point(one) for one in attested),
     )
 
 
@@ -191,6 +197,12 @@ def _text(data: Mapping[str, Any], name: str, absent: str | None = None) -> str:
     value = data[name] if absent is None else data.get(name, absent)
     if not isinstance(value, str):
         raise TypeError(f"{name} is not text")
+    return value
+
+
+def _point(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a point of attested is not text")
     return value
 
 

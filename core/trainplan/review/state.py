@@ -13,9 +13,12 @@ from typing import Final, Literal
 
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Change, Quantities, changes
-from trainplan.review.items import BY_NAME, ITEMS, LASTING, Item
-from trainplan.review.ladder import RungState, ladder
+from trainplan.review.items import ITEMS, LASTING, Item
+from trainplan.review.ladder import ladder
 from trainplan.review.record import Act, EvidenceHash, Record
+from trainplan.review.rungs import RungReview, rung_review
+
+__all__ = ["ORDER", "ItemState", "Review", "RungReview", "State", "review", "signed_by_another", "waiver_refusal"]
 
 State = Literal["failed", "open", "stale", "waived", "signed"]
 
@@ -39,20 +42,6 @@ class ItemState:
     @property
     def done(self) -> bool:
         return self.state in ("signed", "waived")
-
-
-@dataclass(frozen=True, slots=True)
-class RungReview:
-    """One rung, and what moved since it was measured: fields that its measurement covered in the record."""
-
-    rung: RungState
-    changed: tuple[Change, ...] = ()
-    last: Act | None = None
-
-    @property
-    def state(self) -> str:
-        """The verdict, or stale where a passed rung was measured on another plan."""
-        return "stale" if self.changed and self.rung.verdict in ("passed", "waiting") else self.rung.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +80,8 @@ def review(
     `broken` is evidence that is not what was signed over, with a sentence for each.
     """
     items = tuple(_without(_item_state(item, plan, quantities, record, today), broken or {}) for item in ITEMS)
-    rungs = tuple(_rung_review(rung, plan, quantities, record) for rung in ladder(plan))
-    return Review(items, rungs, record, tuple(_unmirrored(plan, record)))
+    rungs = tuple(rung_review(rung, plan, quantities, record, today, broken) for rung in ladder(plan))
+    return Review(items, rungs, record, tuple(_unmirrored(plan, record, items)))
 
 
 def _without(one: ItemState, broken: Mapping[EvidenceHash, str]) -> ItemState:
@@ -102,7 +91,7 @@ def _without(one: ItemState, broken: Mapping[EvidenceHash, str]) -> ItemState:
 
 
 def _acts(record: Record, subject: str) -> list[Act]:
-    return [act for act in record.acts if act.subject == subject and act.kind not in ("note", "mode")]
+    return [act for act in record.acts if act.subject == subject and act.kind not in ("note", "mode", "loosen")]
 
 
 def _item_state(item: Item, plan: Plan, quantities: Quantities, record: Record, today: dt.date) -> ItemState:
@@ -181,22 +170,19 @@ def _person(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def _rung_review(rung: RungState, plan: Plan, quantities: Quantities, record: Record) -> RungReview:
-    acts = _acts(record, rung.name)
-    measured = [act for act in acts if act.covers]
-    if not measured:
-        return RungReview(rung)
-    return RungReview(rung, changes(measured[-1].covers, plan, quantities), measured[-1])
-
-
-def _unmirrored(plan: Plan, record: Record) -> list[str]:
+def _unmirrored(plan: Plan, record: Record, items: tuple[ItemState, ...]) -> list[str]:
     """Items whose status in the plan file is not what the last deciding act says."""
-    words = {"sign": "signed", "waive": "waived", "fail": "failed", "reopen": "open"}
     found: list[str] = []
-    for name in BY_NAME:
-        acts = [act for act in _acts(record, name) if act.kind in words]
-        status = next((entry.status for entry in plan.readiness if entry.item == name), None)
-        told = words[acts[-1].kind] if acts else "open"
+    for one in items:
+        status = next((entry.status for entry in plan.readiness if entry.item == one.item.name), None)
+        told = told_status(record, one)
         if status is not None and status != told:
-            found.append(f"{name} is {status} in the plan and {told} in the record")
+            found.append(f"{one.item.name} is {status} in the plan and {told} in the record")
     return found
+
+
+def told_status(record: Record, one: ItemState) -> str:
+    """The status that the record gives an item: what its last deciding act says, open where that does not count."""
+    words = {"sign": "signed", "waive": "waived", "fail": "failed", "reopen": "open"}
+    acts = [act for act in _acts(record, one.item.name) if act.kind in words]
+    return words[acts[-1].kind] if acts and one.state != "open" else "open"

@@ -248,3 +248,15 @@ def test_in_loop_evaluation_is_an_instant(varied: Varied) -> None:
     task = '\n[evaluation]\nmode = "in-loop"\ninterval_tokens = "1B"\n[[evaluation.tasks]]\ntask = "mmlu"\n'
     made = varied(more=task)
     assert "evaluation" in [instant.name for instant in made.memory.table[0].instants]
+
+
+def test_the_longest_stage_has_to_fit_wherever_it_stands(varied: Varied) -> None:
+    stages = (
+        '\n[[data.stages]]\nname = "long"\nuntil_tokens = "{}"\nsequence_length = {}\n'
+        '[[data.stages]]\nname = "short"\nsequence_length = {}\n'
+    )
+    alone = varied("data.sequence_length=8192").memory
+    for first, then in ((8192, 2048), (2048, 8192)):
+        staged = varied(more=stages.format("1B", first, then))
+        assert float(staged.memory.total) == float(alone.total)
+        assert staged.figure("tokens.global_batch_tokens") == then * float(staged.plan.batch.global_batch_sequences)

@@ -64,6 +64,15 @@ def test_a_folder_without_git_fails(tmp_path: Path) -> None:
         ("rm -rf $OUT", "failed"),
         ("rm -f -r old", "failed"),
         ("find . -name x -delete", "failed"),
+        ("rm \\\n  -rf $OUT", "failed"),
+        ("rm --recursive old", "failed"),
+        ("find . -name x -exec rm {} +", "failed"),
+        ("rsync -a --delete a b", "failed"),
+        ("git clean -fdx", "failed"),
+        ("git -C code reset --hard", "failed"),
+        ("dd if=/dev/zero of=/dev/sda", "failed"),
+        ("aws s3 rm --recursive s3://bucket", "failed"),
+        ("git clean -n", "passed"),
         ("# rm -rf $OUT", "passed"),
         ("rm -f lock", "passed"),
         ("srun torchrun", "passed"),
@@ -80,7 +89,7 @@ def test_a_fifo_and_a_missing_script_are_told_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.sh")
     started = time.monotonic()
     assert checked(tmp_path, launch_script="run.sh")["launch script removes nothing"][0] == "failed"
-    assert checked(tmp_path, launch_script="gone.sh")["launch script removes nothing"][0] == "unknown"
+    assert checked(tmp_path, launch_script="gone.sh")["launch script removes nothing"][0] == "failed"
     assert time.monotonic() - started < 5
 
 

@@ -82,3 +82,18 @@ def test_set_does_not_go_with_write(plan: Path, log: Path, capsys: pytest.Captur
     assert main(["calibrate", str(plan), str(log), "--set", "cluster.nodes=8", "--write"]) == 2
     assert "--set is for one call" in capsys.readouterr().err
     assert plan.read_text() == PLAN
+
+
+def test_a_rung_takes_what_the_log_says_of_its_checks(
+    plan: Path, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", str(plan), str(log), "--rung", "short-scaled", "--write", "--json"]) == 0
+    rate = json.loads(capsys.readouterr().out)
+    ratio = rate["rung"]["tokens_per_second_ratio"]
+    assert ratio == pytest.approx(7000 / rate["plan"]["tokens_per_second_per_accelerator"], rel=1e-3)
+    text = plan.read_text()
+    assert text.count("[[pilot]]") == 1
+    assert text.count("[[pilot.checks]]") == 7
+    assert 'evidence = "run.log"' in text
+    assert main(["calibrate", str(plan), str(log), "--rung", "short"]) == 2
+    assert "One of unit, one-batch" in capsys.readouterr().err

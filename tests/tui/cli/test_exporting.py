@@ -17,9 +17,9 @@ def test_both_kinds_print(capsys: pytest.CaptureFixture[str]) -> None:
     assert script.startswith("#!/bin/bash\n#SBATCH ")
     assert main(["export", str(PLAN), "--to", "megatron"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("# plan hash ")
+    assert lines[1].startswith("# plan hash ")
     assert "--num-layers 32" in lines
-    assert all(f"  {line} \\" in script for line in lines[1:])
+    assert all(f"  {line} \\" in script for line in lines if not line.startswith("#"))
 
 
 def test_a_field_for_this_call_moves_the_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,3 +32,24 @@ def test_what_cannot_be_said_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     told = capsys.readouterr()
     assert told.out == ""
     assert "training.optimizer" in told.err
+
+
+TITAN = ["--set", "training.framework=torchtitan", "--set", "parallelism.sharding=zero-3"]
+DEEPSPEED = ["--set", "training.framework=deepspeed"]
+KINDS = [("slurm", []), ("megatron", []), ("torchtitan", TITAN), ("torchtitan-toml", TITAN), ("deepspeed", DEEPSPEED)]
+
+
+@pytest.mark.parametrize("rung", ["one-node", "few-nodes", "short-scaled", "full"])
+@pytest.mark.parametrize(("kind", "more"), KINDS)
+def test_every_kind_prints_a_rung(capsys: pytest.CaptureFixture[str], kind: str, more: list[str], rung: str) -> None:
+    assert main(["export", str(PLAN), "--to", kind, "--rung", rung, *more]) == 0
+    out = capsys.readouterr().out
+    assert (f"rung {rung} of the pilot" in out) is (rung != "full")
+    assert "plan hash " in out
+
+
+def test_an_unknown_rung_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["export", str(PLAN), "--to", "slurm", "--rung", "one-devise"])
+    assert caught.value.code == 2
+    assert "one-device" in capsys.readouterr().err

@@ -13,6 +13,7 @@ COMMANDS: Final = {
     "explain": "one number: formula, inputs, sources, as a tree",
     "check": "print the findings; exit status 1 with errors",
     "diff": "what differs between two plans, in fields and in numbers",
+    "search": "legal layouts of the plan's cluster, ranked, and why others were rejected",
     "forecast": "finish and cost as P10, P50 and P90, from simulated histories",
     "review": "readiness and pilot state without the app; exit status 1 while not ready",
     "export": "text for a real launcher; nothing is submitted",
@@ -116,7 +117,17 @@ def _review(sub: argparse.ArgumentParser) -> None:
 
 def _export(sub: argparse.ArgumentParser) -> None:
     _plan(sub)
-    sub.add_argument("--to", choices=("slurm", "megatron"), required=True, help="sbatch script, or Megatron arguments")
+    sub.add_argument(
+        "--to",
+        choices=("slurm", "megatron", "torchtitan", "torchtitan-toml", "deepspeed"),
+        required=True,
+        help="sbatch script; Megatron arguments; a torchtitan 0.3 module, or TOML for torchtitan to 0.2.2; DeepSpeed JSON",
+    )
+    sub.add_argument(
+        "--rung",
+        choices=("unit", "one-batch", "one-device", "one-node", "few-nodes", "short-scaled", "full"),
+        help="a rung of the pilot with its few devices, layers and steps; the full run when absent",
+    )
 
 
 def _diff(sub: argparse.ArgumentParser) -> None:
@@ -130,6 +141,15 @@ def _diff(sub: argparse.ArgumentParser) -> None:
         help="a field of the second plan changed for this call",
     )
     _look(sub)
+    _json(sub)
+
+
+def _search(sub: argparse.ArgumentParser) -> None:
+    _plan(sub)
+    sub.add_argument("--top", type=int, default=10, metavar="N", help="layouts shown")
+    sub.add_argument("--by", choices=("time", "memory", "cost"), default="time", help="order of the layouts")
+    sub.add_argument("--nodes", action="store_true", help="the best layout on other cluster sizes too")
+    sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
     _json(sub)
 
 
@@ -174,6 +194,7 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--write", action="store_true", help="write what was measured into the plan")
     _json(sub)
+    sub.add_argument("--rung", metavar="NAME", help="also the values of this rung's checks that a log can say")
 
 
 def _catalog(sub: argparse.ArgumentParser) -> None:
@@ -202,6 +223,7 @@ _ADDERS: Final = {
     "explain": _explain,
     "check": _check,
     "diff": _diff,
+    "search": _search,
     "forecast": _forecast,
     "review": _review,
     "export": _export,

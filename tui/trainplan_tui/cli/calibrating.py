@@ -13,8 +13,11 @@ from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.interop.calibration import Calibration, calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
 from trainplan.interop.logs.reading import LogError, read_log
+from trainplan.interop.rungs import rung_values
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.plan.tree import SpliceError
+from trainplan.review.ladder import rung_names
+from trainplan.review.measuring import Measurement, with_checks
 from trainplan_tui.cli import rating
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
@@ -28,14 +31,27 @@ def run(options: Options) -> int:
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
     found = calibration(estimate, measured, _names(options), dt.date.today())
-    saved = _write(options, plan, found) if options.write else []
+    values = _rung(options, estimate, found)
+    saved = _write(options, plan, found, values) if options.write else []
     if options.json:
-        write_json(_as_json(found, written_too=bool(options.write)))
+        write_json({**_as_json(found, written_too=bool(options.write)), "rung": values})
         return 0
     _print(plan, found)
+    for metric, value in values.items():
+        say(f"* pilot.{options.rung}: {metric} = {value:.6g}")
     for note in saved:
         say(note)
     return 0
+
+
+def _rung(options: Options, estimate: Estimate, found: Calibration) -> dict[str, float]:
+    """Values of the checks of the rung that was named."""
+    if not options.rung:
+        return {}
+    known = rung_names(estimate.plan)
+    if options.rung not in known:
+        raise Refused(f"no rung {options.rung}. One of {', '.join(known)}")
+    return rung_values(estimate, found, options.rung)
 
 
 def _names(options: Options) -> str:
@@ -75,7 +91,7 @@ def _progress(log: str) -> Callable[[int, int], None] | None:
     return told
 
 
-def _write(options: Options, plan: Opened, found: Calibration) -> list[str]:
+def _write(options: Options, plan: Opened, found: Calibration, values: dict[str, float]) -> list[str]:
     if options.set:
         raise Refused(
             "--set is for one call, --write for the file. Set the fields first: trainplan-tui set PLAN PATH=VALUE"
@@ -83,6 +99,10 @@ def _write(options: Options, plan: Opened, found: Calibration) -> list[str]:
     text = plan.source.text
     try:
         after = written(text, plan.plan, found)
+        if values:
+            checks = {metric: Measurement(value, _names(options)) for metric, value in values.items()}
+            edited = plan_of_text(after, options.plan)
+            after = with_checks(after, edited, options.rung or "", checks, options.plan).text
     except SpliceError as error:
         raise Refused(f"{options.plan}: {error}") from None
     if after == text:

@@ -12,11 +12,12 @@ _BASH = """_trainplan_tui() {
   case $before in
     trainplan-tui) COMPREPLY=($(compgen -W "%(commands)s" -- "$word") $(compgen -f -X '!*.toml' -- "$word")); return ;;
     catalog) COMPREPLY=($(compgen -W "%(kinds)s" -- "$word")); return ;;
+    --by) COMPREPLY=($(compgen -W "time memory cost" -- "$word")); return ;;
     --budget) COMPREPLY=($(compgen -W "%(budgets)s" -- "$word")); return ;;
     completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")); return ;;
   esac
   case $word in
-    -*) COMPREPLY=($(compgen -W "--set --json --plain --ascii --budget --depth --help" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "--set --json --plain --ascii --budget --depth --top --by --nodes --help" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -- "$word")) ;;
   esac
 }
@@ -32,6 +33,9 @@ complete -c trainplan-tui -n "__fish_seen_subcommand_from completion" -a "bash z
 complete -c trainplan-tui -l set -x
 complete -c trainplan-tui -l json
 complete -c trainplan-tui -l plain
+complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l by -x -a "time memory cost"
+complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l top -x
+complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l nodes
 complete -c trainplan-tui -l ascii
 complete -c trainplan-tui -l budget -x -a "%(budgets)s\""""
 

@@ -55,7 +55,9 @@ def _text(file: str, *, headless: bool) -> str:
 
 
 def _print(plan: Opened, found: OwnRate, before: float | None) -> None:
-    say(f"{name_of(plan)}: {found.failures} failures in {found.node_days:,.1f} node-days")
+    say(
+        f"{name_of(plan)}: {found.failures} failure{'' if found.failures == 1 else 's'} in {found.node_days:,.1f} node-days"
+    )
     say(f"{'':<26}{'plan':>16}{'measured':>16}   95 % range")
     planned = "-" if before is None else f"{before:.4g}"
     say(f"{'failures/node-day':<26}{planned:>16}{found.rate:>16.4g}   {found.low:.4g} to {found.high:.4g}")

@@ -8,9 +8,12 @@ from pathlib import Path
 from trainplan import asjson
 from trainplan.files.automatic import Checked, automatic_checks
 from trainplan.files.evidence import FileCheck, checked_evidence, evidence_of
+from trainplan.files.pilotlogs import pilot_runs
 from trainplan.files.signoffs import RecordError, record_path, recorded
 from trainplan.plan.canonical import plan_hash
+from trainplan.review.computed import computed_checks, is_ready
 from trainplan.review.findings import review_findings
+from trainplan.review.pilotruns import unlike_full_run
 from trainplan.review.plain import as_data, lines
 from trainplan.review.state import review
 from trainplan_tui.cli.checking import print_finding
@@ -28,10 +31,12 @@ def run(options: Options) -> int:
     files = checked_evidence(path.parent, evidence_of(record))
     broken = {one.file: one.message for one in files if one.verdict == "broken"}
     found = review(plan.plan, estimate.quantities, record, now.date(), broken)
-    told = review_findings(plan.plan, found)
-    looked = automatic_checks(path.parent, plan.plan)
-    ready = found.ready and not any(item.severity == "error" for item in told)
-    ready = ready and not any(one.verdict == "failed" for one in looked)
+    runs = pilot_runs(path.parent, plan.plan)
+    told = (*review_findings(plan.plan, found), *unlike_full_run(plan.plan, estimate.quantities, runs))
+    by_itself = computed_checks(plan.plan, estimate.quantities, found, now.date())
+    on_disk = automatic_checks(path.parent, plan.plan, record=record, quantities=estimate.quantities, now=now)
+    looked = (*by_itself, *on_disk)
+    ready = is_ready(found, looked, told)
     if options.json:
         data = {"format": 1, **as_data(found), "ready": ready, "evidence": [_file(one) for one in files]}
         data["automatic"] = [_looked(one) for one in looked]

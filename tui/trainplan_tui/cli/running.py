@@ -23,6 +23,7 @@ _HOMES = {
     "explain": "explaining",
     "check": "checking",
     "diff": "differing",
+    "search": "searching",
     "forecast": "forecasting",
     "review": "reviewing",
     "export": "exporting",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from trainplan.figure import Figure
 from trainplan.ledgers import COMPUTE as LEDGER
+from trainplan_tui.panes.claims import claim_rows
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, COMPUTE
-from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
+from trainplan_tui.panes.rows import BodyRow, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -23,7 +24,8 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     return [
         *found_rows[:place],
         evidence,
-        *(found or [note_row("no finding on compute", width, glyphs)]),
+        *claim_rows(shown, width, glyphs, 3 if height < 30 else 5),
+        *found,
         *found_rows[place:],
     ]
 

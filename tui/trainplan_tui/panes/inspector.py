@@ -12,6 +12,7 @@ from trainplan.moves import dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.table import blocked_by, rests
+from trainplan_tui.panes.names import is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
 
@@ -26,12 +27,20 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
         return (
             ("", []) if finding is None else (finding.paths[0] if finding.paths else finding.code, _of_finding(finding))
         )
+    if is_standing(row.id):
+        from trainplan_tui.panes import standing
+
+        return standing.told(row, shown)
     if row.kind == "field" and row.id.startswith("data.sources."):
         return row.id, _of_source(row.id, shown)
     if row.kind == "field" and row.id.startswith("data.stages."):
         return row.id, [f"{box.path.rsplit('.', 1)[-1]}: {sentence_of(box.path)}" for box in row.boxes]
     if row.kind == "field":
         return row.id, _of_field(row.id, shown)
+    if row.id.startswith("claim "):
+        from trainplan_tui.panes import claims
+
+        return claims.told(row.id, shown)
     if row.id.startswith("walk "):
         decides = row.id.split(" ", 2)[-1]
         told = "enter takes the proposal as one edit" if decides == "proposal" else f"enter goes to {decides}"
@@ -42,7 +51,7 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
 
 def finding_of(row: BodyRow, shown: Shown) -> Finding | None:
     """The finding that a row shows."""
-    for item in shown.findings:
+    for item in (*shown.findings, *shown.review_findings):
         if row.id == f"finding {item.code} {item.paths[0] if item.paths else ''}":
             return item
     return None
@@ -135,6 +144,10 @@ def _of_figure(value: Value, shown: Shown) -> list[str]:
 
 def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
     """The lines of the right side: the row in full, its inputs, and what moved against the saved plan."""
+    if is_standing(row.id):
+        from trainplan_tui.panes import standing
+
+        return [piece for text in standing.side(row, shown, width) for piece in _indented(text, width)]
     key, sentences = told(row, shown)
     lines = [key, *(piece for text in sentences for piece in wrapped(text, width))]
     value = shown.estimate.quantities.get(row.id)
@@ -164,6 +177,13 @@ def moves(shown: Shown, width: int, most: int) -> list[str]:
     for move in found.moves[: max(0, most - len(lines))]:
         lines.append(f"{move.label:<30.30}{move.before:>13} to {move.after:>12} {move.share}"[:width])
     return lines
+
+
+def _indented(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    room = len(text) - len(text.lstrip())
+    return wrap(text, width, initial_indent="", subsequent_indent=" " * (room + 2)) or [""]
 
 
 def wrapped(text: str, width: int) -> list[str]:

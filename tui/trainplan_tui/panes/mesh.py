@@ -157,7 +157,7 @@ def map_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     parallel = shown.plan.parallelism
     sizes = (int(parallel.tensor), int(parallel.context), int(data), int(parallel.pipeline))
     count, inside = int(nodes), int(per)
-    found = [rule_row(f"mesh, {count:,} nodes x {inside}", width, glyphs)]
+    found = [rule_row(f"mesh, {count:,} node{'' if count == 1 else 's'} x {inside}", width, glyphs)]
     for node in sorted({0, min(1, count - 1), count - 1}):
         found.append(note_row(f"node {node:<6}{_node(node, inside, sizes, width - 16)}", width, glyphs, "text"))
     return found

@@ -15,6 +15,8 @@ MESH: Final = PaneName("5", "Mesh", "Parallelism")
 STORAGE: Final = PaneName("6", "Storage", "Storage")
 FAULTS: Final = PaneName("7", "Faults", "Reliability")
 EVALUATION: Final = PaneName("8", "Eval", "Evaluation")
+PILOT: Final = PaneName("9", "Pilot", "Pilot")
+READY: Final = PaneName("0", "Ready", "Readiness")
 
 BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
     OVERVIEW: (),
@@ -25,8 +27,15 @@ BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
     STORAGE: ("storage",),
     FAULTS: ("reliability",),
     EVALUATION: ("evaluation",),
+    PILOT: ("pilot",),
+    READY: ("readiness",),
 }
 """Budgets whose findings stand in a pane."""
+
+
+def is_standing(id_: str) -> bool:
+    """Whether a row's id is of a readiness item or of a rung's check: what the review draws, and no ledger."""
+    return id_.startswith("readiness.") or (id_.startswith("pilot.") and ".checks." in id_)
 
 
 def home_of(finding: Finding) -> str:

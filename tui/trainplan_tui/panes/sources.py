@@ -73,7 +73,7 @@ def _head(shown: Shown, columns: Sequence[int | None], detail: bool, width: int,
     canvas.right(DRAWN - 1, "drawn", "dim")
     canvas.right(PASSES, "passes", "dim")
     if detail:
-        for end, word in ((51, "share"), (58, "seen"), (66, "effective"), (73, "moved"), (80, "epochs")):
+        for end, word in ((50, "share"), (56, "seen"), (66, "effective"), (73, "moved"), (80, "epochs")):
             canvas.right(end, word, "dim")
     else:
         canvas.right(MOVED, "moved", "dim")

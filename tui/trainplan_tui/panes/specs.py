@@ -10,7 +10,7 @@ from typing import Final, Protocol, cast
 
 from trainplan.frozen import frozen
 from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
-from trainplan.ledgers_operation import EVALUATION, RELIABILITY, STORAGE
+from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
 from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import Table
 from trainplan_tui.panes import names
@@ -31,12 +31,16 @@ class Drawn(Protocol):
 
 @frozen
 class Pane:
-    """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several."""
+    """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several.
+
+    `hint` stands in the heading where the columns have heads of their own.
+    """
 
     name: PaneName
     module: str
     table: Table
     more_views: bool = False
+    hint: str = ""
 
     @property
     def title(self) -> str:
@@ -74,4 +78,6 @@ PANES: Final = (
     Pane(names.STORAGE, "storage", STORAGE),
     Pane(names.FAULTS, "faults", RELIABILITY),
     Pane(names.EVALUATION, "evaluation", EVALUATION),
+    Pane(names.PILOT, "pilot", PILOT, hint="L log   o evidence   a check   C launch text"),
+    Pane(names.READY, "ready", READINESS, more_views=True, hint="enter walk   v matrix/kinds"),
 )

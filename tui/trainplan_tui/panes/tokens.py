@@ -45,7 +45,8 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 def _stages_title(shown: Shown) -> str:
     stages = shown.plan.data.stages
     if not stages:
-        return f"{len(shown.plan.data.sources)} sources, one stage"
+        count = len(shown.plan.data.sources)
+        return f"{count} source{'' if count == 1 else 's'}, one stage"
     ends = [f"stage {i + 1} {stage.name or ''} to {_end(stage)}" for i, stage in enumerate(stages[:3])]
     return ", ".join(ends) + (f", and {len(stages) - 3} more" if len(stages) > 3 else "")
 

@@ -124,7 +124,7 @@ def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, shee
 def _marks(shown: Shown) -> list[str]:
     found: list[str] = []
     for pane in PANES:
-        mine = [item for item in shown.findings if item.budget in pane.budgets]
+        mine = [item for item in (*shown.findings, *shown.review_findings) if item.budget in pane.budgets]
         errors = sum(item.severity == "error" for item in mine)
         warnings = sum(item.severity == "warning" for item in mine)
         found.append(f"E{errors}" if errors else f"!{warnings}" if warnings else "")
@@ -175,7 +175,7 @@ def _typed(canvas: Canvas, box: Box, typing: Typing) -> int:
 
 def _part(view: View, shown: Shown) -> str:
     """Which view it is, where it is not the ledger: its columns have heads of their own."""
-    return f"view {view.part + 1} of {view.pane.views(shown)}" if view.part else ""
+    return f"view {view.part + 1} of {view.pane.views(shown)}" if view.part else view.pane.hint
 
 
 def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:

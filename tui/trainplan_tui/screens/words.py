@@ -33,8 +33,25 @@ def strip_parts(shown: Shown) -> StripParts:
         problem=_problem(shown.estimate.money.wall_time),
         errors=errors,
         warnings=warnings,
+        signed=_of(shown.estimate, "readiness.signed", 10),
+        signed_moved=_signed_moved(shown),
+        pilot=_of(shown.estimate, "pilot.passed", 7),
         unsure=shown.trying,
     )
+
+
+def _of(estimate: Estimate, key: str, count: int) -> str:
+    """`5/10`."""
+    value = estimate.quantities.get(key)
+    return f"{int(value)}/{count}" if isinstance(value, Figure) else ""
+
+
+def _signed_moved(shown: Shown) -> str:
+    """Items that the unsaved edits would make stale."""
+    before, after = (each.quantities.get("readiness.signed") for each in (shown.saved, shown.estimate))
+    if not isinstance(before, Figure) or not isinstance(after, Figure) or float(before) == float(after):
+        return ""
+    return f"{int(after) - int(before):+d}"
 
 
 def _forecasted(shown: Shown, key: str) -> Figure | None:

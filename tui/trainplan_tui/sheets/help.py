@@ -52,7 +52,8 @@ class HelpSheet(Listing):
             for key in ordered
             if not key.id.startswith("pane.") or not key.id[5:].isdigit()
         ]
-        panes = ("1..9 0", "panes: " + ", ".join(self.pane_names()))
+        names = self.pane_names()
+        panes = ("1..9 0", f"panes: {names[0]} to {names[-2]}, {names[-1]}")
         return [
             pair
             for pair in (*found[: len(first)], panes, *found[len(first) :])

@@ -70,7 +70,29 @@ def _entries(host: Host) -> list[Item]:
     for index, stage in enumerate(shown.plan.data.stages):
         name = stage.name or str(index)
         found.append(Item(f"stage {name}", "2 Tokens", f"data.stages.{name}", ""))
-    return found
+    return [*found, *_standing(host)]
+
+
+def _standing(host: Host) -> list[Item]:
+    """Readiness items and checks of the ladder, with their state."""
+    from trainplan_tui.panes.pilot import state_of
+    from trainplan_tui.panes.ready import word
+
+    reviewed = host.session.shown.reviewed
+    items = [
+        Item(one.item.name, "0 Ready", f"readiness.{one.item.name}", word(one, reviewed)) for one in reviewed.now.items
+    ]
+    checks = [
+        Item(
+            f"{one.rung.name}: {check.metric.replace('_', ' ')}",
+            "9 Pilot",
+            f"pilot.{one.rung.name}.checks.{check.metric}",
+            state_of(one, check),
+        )
+        for one in reviewed.now.rungs
+        for check in one.rung.checks
+    ]
+    return [*items, *checks]
 
 
 def _field(path: str, estimate: Estimate) -> Item:

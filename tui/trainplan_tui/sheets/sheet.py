@@ -83,6 +83,10 @@ class Host(Protocol):
         """Show this plan from now on."""
         ...
 
+    def paint(self) -> None:
+        """One picture of everything, for what comes from a thread."""
+        ...
+
     def leave(self) -> None:
         """End the app without a question."""
         ...

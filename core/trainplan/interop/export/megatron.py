@@ -1,4 +1,4 @@
-"""The arguments of Megatron-LM that a plan decides, by the names of its `arguments.py`.
+"""The arguments of Megatron-LM that a plan decides, by the names of its `arguments.py` (megatron-core 0.19.2).
 
 What has no argument known here is refused in a sentence, never guessed. Learning rates, data paths and initialisation are
 no part of a plan and are left to whoever launches.
@@ -6,14 +6,33 @@ no part of a plan and are left to whoever launches.
 
 from __future__ import annotations
 
-import math
-from typing import Any, Final
+import shlex
+from typing import Final
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
+from trainplan.interop.export.megatron_shape import (
+    Arguments,
+    attention_arguments,
+    experts_arguments,
+    flag,
+    known,
+    latent_arguments,
+    model_arguments,
+)
+from trainplan.interop.export.run import (
+    ExportError,
+    Run,
+    heading,
+    kinds,
+    not_said,
+    refuse,
+    save_steps,
+    whole,
+    whole_figure,
+)
 
-Arguments = list[tuple[str, str]]
-"""Names with their values in order; a flag has the value ""."""
+__all__ = ["SAID", "Arguments", "ExportError", "argument_lines", "megatron_arguments", "megatron_text", "whole"]
+
 
 _OPTIMIZERS: Final = {"adamw": "adam", "sgd-momentum": "sgd"}
 _PRECISIONS: Final[dict[str, Arguments]] = {
@@ -22,8 +41,11 @@ _PRECISIONS: Final[dict[str, Arguments]] = {
     "fp16-mixed": [("--fp16", "")],
     "fp8-mixed": [("--bf16", ""), ("--fp8-format", "hybrid")],
 }
-_POSITIONS: Final = {"rope": "rope", "learned": "learned_absolute", "none": "none"}
-_NORMS: Final = {"rmsnorm": "RMSNorm", "layernorm": "LayerNorm"}
+_LOSSES: Final[dict[str, Arguments]] = {
+    "plain": [],
+    "fused": [("--cross-entropy-loss-fusion", "")],
+    "fused-in-place": [("--cross-entropy-loss-fusion", ""), ("--cross-entropy-fusion-impl", "te")],
+}
 _FSDP: Final[Arguments] = [
     ("--use-megatron-fsdp", ""),
     ("--use-distributed-optimizer", ""),
@@ -40,106 +62,59 @@ _SHARDINGS: Final[dict[str, Arguments]] = {
 }
 
 
-class ExportError(Exception):
-    """What of a plan cannot be said to this launcher, in one sentence."""
+SAID: Final = (
+    "model",
+    "data.sequence_length",
+    "batch",
+    *(
+        f"training.{name}"
+        for name in ("precision", "optimizer", "moment_dtype", "gradient_dtype", "attention", "loss", "dropout")
+    ),
+    *(f"training.{name}" for name in ("optimizer_offload", "activation_offload", "head")),
+    *(
+        f"parallelism.{name}"
+        for name in ("tensor", "pipeline", "virtual_pipeline", "context", "expert", "expert_tensor")
+    ),
+    *(f"parallelism.{name}" for name in ("sharding", "schedule", "sequence_parallel", "context_type", "recompute")),
+    *(f"parallelism.{name}" for name in ("first_stage_layers", "last_stage_layers", "bucket_elements")),
+)
+"""Plan fields that the arguments say, or that are refused."""
 
 
-def megatron_arguments(estimate: Estimate) -> Arguments:
-    """The arguments of a plan. Raises ExportError where the plan lacks a field or asks for what has no argument here."""
+def megatron_text(run: Run) -> str:
+    """The arguments one a line, under the plan's name and hash and what is not said. Raises ExportError."""
+    lines = [*heading(run), *not_said(run, SAID, "for whoever launches")]
+    return (
+        "\n".join([*(f"# {line}" for line in lines), *argument_lines(megatron_arguments(run.estimate, run.stop_after))])
+        + "\n"
+    )
+
+
+def argument_lines(arguments: list[tuple[str, str]]) -> list[str]:
+    """One argument a line, its value quoted for a shell."""
+    return [f"{name} {shlex.quote(value)}".rstrip() if value else name for name, value in arguments]
+
+
+def megatron_arguments(estimate: Estimate, stop_after: int = 0) -> Arguments:
+    """The arguments of a plan. Raises ExportError where the plan lacks a field or asks for what has no argument here.
+
+    `stop_after` are steps after which the program stops though the run has more; 0 for none.
+    """
     framework = estimate.situation.word("training.framework")
     if framework != "megatron":
         raise ExportError(f"training.framework is {framework}; Megatron arguments are written for megatron")
-    parts = (_model, _attention, _experts, _latent, _layout, _batch, _training, _saving)
-    return [argument for part in parts for argument in part(estimate)]
-
-
-def whole(estimate: Estimate, path: str) -> int:
-    """The whole number at a plan path or quantity key. Raises ExportError where it is missing."""
-    value: Any = estimate.quantities[path] if path in estimate.quantities else estimate.situation[path]
-    if not isinstance(value, Figure):
-        raise ExportError(f"{path} cannot be told: {value.code}")
-    return int(value)
-
-
-def _known(estimate: Estimate, path: str, words: dict[str, Any]) -> Any:
-    word = estimate.situation.word(path) or ""
-    if word not in words:
-        raise ExportError(f'{path} is "{word}", for which no Megatron argument is known here')
-    return words[word]
-
-
-def _flag(there: bool, name: str) -> Arguments:
-    return [(name, "")] if there else []
-
-
-def _model(e: Estimate) -> Arguments:
-    s = e.situation
-    if s.value("model.sliding_window") or any(kind != "full_attention" for kind in s.value("model.layer_types") or ()):
-        raise ExportError("model.layer_types: windows have no Megatron argument that is known here")
-    positions = s.value("model.max_position_embeddings")
-    lengths = [s["data.sequence_length"], *([positions] if positions else [])]
-    return [
-        ("--num-layers", f"{whole(e, 'model.num_hidden_layers')}"),
-        ("--hidden-size", f"{whole(e, 'model.hidden_size')}"),
-        ("--ffn-hidden-size", f"{whole(e, 'model.intermediate_size')}"),
-        ("--vocab-size", f"{whole(e, 'model.vocab_size')}"),
-        ("--max-position-embeddings", f"{int(max(lengths))}"),
-        ("--position-embedding-type", _known(e, "model.position_embedding", _POSITIONS)),
-        ("--normalization", _known(e, "model.norm", _NORMS)),
-        *_flag(s.flag("model.gated_mlp"), "--swiglu"),
-        *_flag(not s.flag("model.tie_word_embeddings"), "--untie-embeddings-and-output-weights"),
-        *_flag(not s.flag("model.mlp_bias"), "--disable-bias-linear"),
-    ]
-
-
-def _attention(e: Estimate) -> Arguments:
-    s = e.situation
-    heads = whole(e, "model.num_attention_heads")
-    found: Arguments = [("--num-attention-heads", f"{heads}")]
-    groups = s.value("model.num_key_value_heads")
-    if groups and int(groups) != heads and e.plan.model.mla is None:
-        found += [("--group-query-attention", ""), ("--num-query-groups", f"{int(groups)}")]
-    width = s.value("model.head_dim")
-    if width and int(width) * heads != whole(e, "model.hidden_size"):
-        found.append(("--kv-channels", f"{int(width)}"))
-    bias = s.flag("model.attention_bias") and not s.flag("model.mlp_bias")
-    return [*found, *_flag(bias, "--add-qkv-bias"), *_flag(s.flag("model.qk_norm"), "--qk-layernorm")]
-
-
-def _experts(e: Estimate) -> Arguments:
-    if not e.situation.value("model.moe.num_experts"):
-        return []
-    s, dense = e.situation, int(e.situation.value("model.moe.first_k_dense_replace") or 0)
-    found: Arguments = [
-        ("--num-experts", f"{whole(e, 'model.moe.num_experts')}"),
-        ("--moe-router-topk", f"{whole(e, 'model.moe.num_experts_per_tok')}"),
-        ("--moe-ffn-hidden-size", f"{whole(e, 'model.moe.moe_intermediate_size')}"),
-    ]
-    shared = int(s.value("model.moe.num_shared_experts") or 0)
-    if shared:
-        width = s.value("model.moe.shared_expert_intermediate_size") or s.value("model.moe.moe_intermediate_size")
-        found.append(("--moe-shared-expert-intermediate-size", f"{shared * int(width)}"))
-    every = int(s.value("model.moe.moe_layer_freq") or 1)
-    if dense and every == 1:
-        found.append(("--moe-layer-freq", f"([0]*{dense}+[1]*{whole(e, 'model.num_hidden_layers') - dense})"))
-    elif every > 1:
-        found.append(("--moe-layer-freq", f"{every}"))
-    return found
-
-
-def _latent(e: Estimate) -> Arguments:
-    s = e.situation
-    if not s.value("model.mla.kv_lora_rank"):
-        return []
-    names = {
-        "--q-lora-rank": "q_lora_rank",
-        "--kv-lora-rank": "kv_lora_rank",
-        "--qk-head-dim": "qk_nope_head_dim",
-        "--qk-pos-emb-head-dim": "qk_rope_head_dim",
-        "--v-head-dim": "v_head_dim",
-    }
-    told = [(name, s.value(f"model.mla.{field}")) for name, field in names.items()]
-    return [("--multi-latent-attention", ""), *((name, f"{int(value)}") for name, value in told if value)]
+    parts = (
+        model_arguments,
+        attention_arguments,
+        experts_arguments,
+        latent_arguments,
+        _layout,
+        _batch,
+        _training,
+        _saving,
+    )
+    found = [argument for part in parts for argument in part(estimate)]
+    return [*found, ("--exit-interval", f"{stop_after}")] if stop_after else found
 
 
 def _layout(e: Estimate) -> Arguments:
@@ -161,34 +136,51 @@ def _layout(e: Estimate) -> Arguments:
         found.append(("--decoder-last-pipeline-num-layers", f"{int(p.last_stage_layers)}"))
     if p.context > 1:
         found.append(("--cp-comm-type", "p2p" if p.context_type == "ring" else "a2a"))
-    return [*found, *_flag(p.sequence_parallel and p.tensor > 1, "--sequence-parallel"), *_sharding(e)]
+    return [*found, *flag(p.sequence_parallel and p.tensor > 1, "--sequence-parallel"), *_sharding(e)]
 
 
 def _sharding(e: Estimate) -> Arguments:
     if e.plan.parallelism.schedule not in ("1f1b", "interleaved"):
         raise ExportError(f"parallelism.schedule {e.plan.parallelism.schedule} has no Megatron argument known here")
-    return _known(e, "parallelism.sharding", _SHARDINGS)
+    return known(e, "parallelism.sharding", _SHARDINGS)
 
 
 def _batch(e: Estimate) -> Arguments:
-    batches = {(float(one.global_batch_sequences), float(one.sequence_length)) for one in e.tokens.stretches}
-    if len(batches) > 1:
-        raise ExportError("the batch or the sequence length changes during the run; Megatron arguments say one of each")
-    return [
-        ("--seq-length", f"{whole(e, 'data.sequence_length')}"),
+    lengths = {length for length, _ in kinds(e)}
+    if len(lengths) > 1:
+        raise ExportError("the sequence length changes during the run; Megatron arguments say one")
+    found: Arguments = [
+        ("--seq-length", f"{lengths.pop()}"),
         ("--micro-batch-size", f"{whole(e, 'batch.micro_batch_sequences')}"),
+    ]
+    if len(kinds(e)) > 1:
+        return [*found, *_batches(e)]
+    return [
+        *found,
         ("--global-batch-size", f"{whole(e, 'batch.global_batch_sequences')}"),
         ("--train-iters", f"{whole(e, 'tokens.steps')}"),
     ]
 
 
+def _batches(e: Estimate) -> Arguments:
+    """Batches by tokens: `--step-batch-size-schedule` of megatron-core 0.19.2, whose thresholds are tokens where a length is said.
+
+    It goes with samples, not with iterations, and `--rampup-batch-size` is deprecated beside it.
+    """
+    batches = [(one, whole_figure(one.global_batch_sequences)) for one in e.tokens.stretches]
+    steps = [f"{whole_figure(one.begin)}:{batch}" for one, batch in batches]
+    samples = sum(whole_figure(one.steps) * batch for one, batch in batches)
+    return [("--step-batch-size-schedule", " ".join(steps)), ("--train-samples", f"{samples}")]
+
+
 def _training(e: Estimate) -> Arguments:
     found: Arguments = [
-        *_known(e, "training.precision", _PRECISIONS),
-        ("--optimizer", _known(e, "training.optimizer", _OPTIMIZERS)),
+        *known(e, "training.precision", _PRECISIONS),
+        ("--optimizer", known(e, "training.optimizer", _OPTIMIZERS)),
     ]
     fp32 = e.situation.word("training.gradient_dtype") == "fp32" and e.plan.training.precision != "fp32"
-    found += _flag(fp32, "--accumulate-allreduce-grads-in-fp32")
+    found += flag(fp32, "--accumulate-allreduce-grads-in-fp32")
+    found += _kernels(e) + _states(e)
     if e.plan.parallelism.recompute == "selective":
         found.append(("--recompute-granularity", "selective"))
     if e.plan.parallelism.recompute == "full":
@@ -200,12 +192,37 @@ def _training(e: Estimate) -> Arguments:
     return found
 
 
+def _kernels(e: Estimate) -> Arguments:
+    """Attention, loss and dropout; Megatron's own dropout is 0.1 where nothing is said."""
+    training = e.plan.training
+    head = e.situation.word("training.head") == "gathered"
+    refuse({"training.activation_offload": training.activation_offload, "training.head": head}, "Megatron")
+    found: Arguments = [
+        *([("--transformer-impl", "local")] if e.situation.word("training.kernels") == "torch-eager" else []),
+        ("--attention-backend", "flash" if training.attention == "flash" else "unfused"),
+        ("--attention-dropout", f"{float(training.dropout):g}"),
+        ("--hidden-dropout", f"{float(training.dropout):g}"),
+    ]
+    return found + known(e, "training.loss", _LOSSES)
+
+
+def _states(e: Estimate) -> Arguments:
+    training, found = e.plan.training, list[tuple[str, str]]()
+    if training.moment_dtype == "bf16" or training.optimizer_offload:
+        found.append(("--use-precision-aware-optimizer", ""))
+    if training.moment_dtype == "bf16":
+        found += [("--exp-avg-dtype", "bf16"), ("--exp-avg-sq-dtype", "bf16")]
+    found += flag(training.optimizer_offload, "--optimizer-cpu-offload")
+    bucket = e.plan.parallelism.bucket_elements
+    return [*found, ("--ddp-bucket-size", f"{int(bucket)}")] if bucket else found
+
+
 def _saving(e: Estimate) -> Arguments:
     found: Arguments = []
-    interval, step = e.quantities["reliability.interval"], e.quantities["compute.step_time"]
-    if isinstance(interval, Figure) and isinstance(step, Figure):
-        found.append(("--save-interval", f"{max(1, math.floor(interval / step))}"))
+    steps = save_steps(e)
+    if steps is not None:
+        found.append(("--save-interval", f"{steps}"))
     folder = e.plan.paths.checkpoints
     found += [("--save", folder), ("--load", folder)] if folder else []
-    found += _flag(e.plan.storage.async_checkpoint, "--async-save")
+    found += flag(e.plan.storage.async_checkpoint, "--async-save")
     return [*found, ("--exit-signal-handler", "")]

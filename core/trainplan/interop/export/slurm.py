@@ -1,4 +1,4 @@
-"""An sbatch script of a plan's full run: nodes, time limit, signal before the limit, requeue, one task a node, torchrun.
+"""An sbatch script of a run: nodes, time limit, signal before the limit, requeue, one task a node, torchrun.
 
 It is text: nothing here submits it. The training program and what a plan does not say come from the environment of the job,
 and the script stops with a sentence where they are missing.
@@ -6,16 +6,14 @@ and the script stops with a sentence where they are missing.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import shlex
 from typing import Final
 
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
-from trainplan.interop.export.megatron import ExportError, megatron_arguments, whole
-from trainplan.plan.canonical import plan_hash
+from trainplan.interop.export.megatron import SAID, argument_lines, megatron_arguments
+from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run
 
 LEAST_GRACE: Final = 60  # s
 MOST_GRACE: Final = 65_535  # s, the most that --signal of sbatch takes
@@ -23,18 +21,24 @@ ARRAY_LIMIT: Final = 1_000  # jobs; Slurm's default MaxArraySize is 1001
 
 
 def sbatch_script(estimate: Estimate) -> str:
-    """The script with its line end. Raises ExportError where the plan cannot say what Slurm needs."""
+    """The script of a plan's full run with its line end. Raises ExportError where the plan cannot say what Slurm needs."""
+    return slurm_text(whole_run(estimate))
+
+
+def slurm_text(run: Run) -> str:
+    """The script of a run with its line end. Raises ExportError where the plan cannot say what Slurm needs."""
+    estimate = run.estimate
     accelerator = estimate.plan.cluster.accelerator or ""
     if accelerator.startswith(("tpu", "trn", "gaudi")):
         raise ExportError(f"cluster.accelerator is {accelerator}; Slurm scripts are written for GPUs")
     lines = [
         "#!/bin/bash",
-        *_options(estimate),
+        *_options(run),
         "",
-        *_heading(estimate),
+        *_heading(run),
         "",
         *_environment(estimate),
-        *_launch(estimate),
+        *_launch(run),
     ]
     return "\n".join(lines) + "\n"
 
@@ -66,16 +70,17 @@ def _seconds(estimate: Estimate, key: str) -> float:
     return float(value)
 
 
-def _options(estimate: Estimate) -> list[str]:
-    limit, jobs = estimate.plan.reliability.job_time_limit, segments(estimate)
+def _options(run: Run) -> list[str]:
+    estimate = run.estimate
+    limit, jobs = estimate.plan.reliability.job_time_limit, 1 if run.rung else segments(estimate)
     if jobs > ARRAY_LIMIT:
         raise ExportError(f"the time limit cuts the run into {jobs:,} jobs; {ARRAY_LIMIT:,} are written at most")
     options = [
-        f"--job-name={_slug(estimate.plan.name or 'trainplan')}",
+        f"--job-name={_slug(' '.join(word for word in (run.plan.name or 'trainplan', run.rung) if word))}",
         f"--nodes={whole(estimate, 'cluster.nodes')}",
         "--ntasks-per-node=1",
         f"--gres=gpu:{whole(estimate, 'cluster.accelerators_per_node')}",
-        "--exclusive",
+        *(["--exclusive"] if whole(estimate, "parallelism.world_size") > 1 else []),
         "--hint=nomultithread",
         *([f"--time={_clock(float(limit))}"] if limit else []),
         f"--signal={'TERM' if _megatron(estimate) else 'USR1'}@{grace(estimate)}",
@@ -97,10 +102,11 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
 
 
-def _heading(estimate: Estimate) -> list[str]:
+def _heading(run: Run) -> list[str]:
+    estimate = run.estimate
+    lines = [*heading(run), *not_said(run, SAID if _megatron(estimate) else (), "for whoever launches")]
     return [
-        f"# plan {json.dumps(estimate.plan.name or '')}",
-        f"# plan hash {plan_hash(estimate.plan)}",
+        *(f"# {line}" for line in lines),
         f"# {whole(estimate, 'parallelism.world_size')} accelerators; the signal comes {grace(estimate)} s before the limit: "
         "two steps and two saves",
         "# not in a plan: learning rate, data path, account, partition, reservation",
@@ -120,29 +126,19 @@ def _environment(estimate: Estimate) -> list[str]:
     ]
 
 
-def _launch(estimate: Estimate) -> list[str]:
+def _launch(run: Run) -> list[str]:
+    estimate = run.estimate
     words = [
         "srun --kill-on-bad-exit=1 --wait=60",
         f"torchrun --nnodes={whole(estimate, 'cluster.nodes')} "
         f"--nproc-per-node={whole(estimate, 'cluster.accelerators_per_node')} --max-restarts=0",
         '--rdzv-backend=c10d --rdzv-endpoint="$head_node:29500" --rdzv-id="$SLURM_JOB_ID"',
         '"$TRAIN_PROGRAM"',
-        *_arguments(estimate),
+        *(argument_lines(megatron_arguments(estimate, run.stop_after)) if _megatron(estimate) else []),
     ]
     return [f"{'  ' if place else ''}{word} \\" for place, word in enumerate(words)] + ["  ${TRAIN_ARGUMENTS:-}"]
-
-
-def _arguments(estimate: Estimate) -> list[str]:
-    if not _megatron(estimate):
-        return []
-    return argument_lines(megatron_arguments(estimate))
 
 
 def _megatron(estimate: Estimate) -> bool:
     """Whether the program is Megatron, whose `--exit-signal-handler` saves on SIGTERM."""
     return estimate.situation.word("training.framework") == "megatron"
-
-
-def argument_lines(arguments: list[tuple[str, str]]) -> list[str]:
-    """One argument a line, its value quoted for a shell."""
-    return [f"{name} {shlex.quote(value)}".rstrip() if value else name for name, value in arguments]

@@ -104,3 +104,71 @@ def test_the_save_interval_is_the_plans_in_steps() -> None:
     steps = int(parsed(found).save_interval)
     step = float(found.speed.step_time)
     assert steps * step <= 3600 < (steps + 1) * step
+
+
+def test_a_batch_schedule_is_said_in_tokens_with_samples() -> None:
+    edit = "batch.schedule=[{from_tokens=0,global_batch_sequences=512},{from_tokens='50B',global_batch_sequences=1024}]"
+    text = (PLANS / "smollm2-135m.toml").read_text(encoding="utf-8").partition("[[data.stages]]")
+    whole = text[0] + ("[batch]" + text[2].partition("[batch]")[2] if text[1] else "")
+    plan = plan_of_text(whole, "plan.toml")
+    found = estimate(set_all(whole, plan, [edit], "plan.toml").plan)
+    told = parsed(found)
+    assert told.step_batch_size_schedule == "0:512 50000000000:1024"
+    assert not hasattr(told, "global_batch_size")
+    assert not hasattr(told, "train_iters")
+    samples = int(told.train_samples)
+    assert samples * 2048 >= float(found.quantities["tokens.train_tokens"]) > (samples - 1024) * 2048  # type: ignore[arg-type]
+
+
+def test_a_length_that_changes_is_refused() -> None:
+    text = (PLANS / "smollm2-135m.toml").read_text(encoding="utf-8").partition("[[data.stages]]")[0]
+    stages = '[[data.stages]]\nuntil_tokens = "50B"\n[[data.stages]]\nuntil_tokens = "100B"\nsequence_length = 8192\n'
+    rest = (PLANS / "smollm2-135m.toml").read_text(encoding="utf-8").partition("[batch]")
+    plan = plan_of_text(text.partition("[batch]")[0] + stages + rest[1] + rest[2], "plan.toml")
+    with pytest.raises(ExportError, match="sequence length changes"):
+        megatron_arguments(estimate(plan))
+
+
+@pytest.mark.parametrize(
+    ("edit", "flag", "value"),
+    [
+        ("training.dropout=0.1", "hidden_dropout", "0.1"),
+        ("training.dropout=0", "attention_dropout", "0"),
+        ("training.attention=eager", "attention_backend", "unfused"),
+        ("training.moment_dtype=bf16", "exp_avg_dtype", "bf16"),
+        ("training.optimizer_offload=true", "optimizer_cpu_offload", True),
+        ("training.loss=fused-in-place", "cross_entropy_fusion_impl", "te"),
+        ("training.kernels=torch-eager", "transformer_impl", "local"),
+        ("parallelism.bucket_elements=40M", "ddp_bucket_size", "40000000"),
+        ("model.preset=deepseek-v3", "mtp_num_layers", None),
+    ],
+)
+def test_a_field_has_its_argument(edit: str, flag: str, value: object) -> None:
+    told = vars(parsed(estimated("llama-3.1-8b", edit)))
+    assert told.get(flag) == value
+
+
+@pytest.mark.parametrize(
+    ("edit", "names"),
+    [
+        ("model.parallel_block=true", r"model\.parallel_block"),
+        ("model.post_norms=true", r"model\.post_norms"),
+        ("model.attention_output_bias=true", r"model\.attention_output_bias"),
+        ("training.activation_offload=true", r"training\.activation_offload"),
+        ("training.head=gathered", r"training\.head"),
+        ("training.loss=chunked", r"training\.loss"),
+    ],
+)
+def test_a_field_without_an_argument_is_refused_by_name(edit: str, names: str) -> None:
+    with pytest.raises(ExportError, match=names):
+        megatron_arguments(estimated("llama-3.1-8b", edit))
+
+
+def test_what_is_not_said_is_named_in_the_text() -> None:
+    from trainplan.interop.export.megatron import megatron_text
+    from trainplan.interop.export.run import whole_run
+
+    lines = megatron_text(whole_run(estimated("llama-3.1-8b", "training.gradient_accumulation=full"))).splitlines()
+    (line,) = [line for line in lines if "not said here" in line]
+    assert "training.gradient_accumulation = full" in line
+    assert "model." not in line

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.interop.export.megatron import ExportError
+from trainplan.interop.export.run import ExportError
 from trainplan.interop.export.slurm import grace, sbatch_script, segments
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.edit import set_all

@@ -1,0 +1,129 @@
+"""The logs that rungs name as evidence: there, readable, what they measured beside the plan, and what they ran.
+
+Read to a limit of bytes and time. Another scale than the plan's is told and not judged.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from trainplan.figure import Figure
+from trainplan.files.bounded import Unread, opened
+from trainplan.files.looks import Asked, Found, Look, looked
+from trainplan.interop.logs.measured import Measured, Measurement
+from trainplan.interop.logs.reading import LogError, read_log
+from trainplan.plan.plan import Plan
+from trainplan.review.pilotruns import LIKE_FULL, PilotRun
+
+FILE_LIMIT: Final = 2 * 2**30  # bytes
+HEAD: Final = 8_000_000  # bytes in which a log says its settings
+SLOWEST: Final = 0.95
+"""Tokens a second of the plan's that a measured rate keeps: the project's notes on item measured."""
+
+_TOTAL: Final = (
+    re.compile(r"\biteration\s+\d+\s*/\s*(\d+)"),
+    re.compile(r"\btotal steps (\d+)"),  # torchtitan: "Training starts at step 1 ... total steps 1000"
+    re.compile(r"\[step=\d+/(\d+)"),
+)
+_MOCK: Final = re.compile(r"^\W*(?:\w+:)?\s*mock_data \.{2,} True", re.MULTILINE)
+_PATHS: Final = re.compile(r"^\W*(?:\w+:)?\s*data_path \.{2,} \[(.*)\]", re.MULTILINE)
+_PREPARED: Final = re.compile(r"Preparing (\S+) dataset from")
+_TEST_SETS: Final = ("c4_test", "c4_validation")
+"""Data sets that torchtitan ships for tests: hf_datasets/text_datasets.py of 0.3.0."""
+
+
+def rung_logs(plan: Plan) -> list[tuple[str, str]]:
+    """(rung, path) of every evidence file that a rung's checks name, each once."""
+    return list(
+        dict.fromkeys((rung.rung or "", one.evidence) for rung in plan.pilot for one in rung.checks if one.evidence)
+    )
+
+
+def log_looks(asked: Asked) -> list[Look]:
+    """Each evidence file of the rungs; one that serves several is judged for the last of them."""
+    named = {path: rung for rung, path in rung_logs(asked.plan)}
+    return [
+        Look("measured", f"log {path}", path, lambda rung=rung, path=path: _log(asked, rung, path))
+        for path, rung in named.items()
+    ]
+
+
+def pilot_runs(folder: Path, plan: Plan, limit: float = 10.0) -> tuple[PilotRun, ...]:
+    """What the logs of the rungs say that they ran; a log that cannot be read in time says nothing."""
+    found: list[PilotRun] = []
+
+    def look(rung: str, path: str) -> Found | None:
+        found.append(settings_of(rung, path, _start(folder / path)))
+        return None
+
+    named = [(rung, path) for rung, path in rung_logs(plan) if rung in LIKE_FULL]
+    looked(folder, [Look("", "", "", lambda one=one: look(*one)) for one in named], limit)
+    return tuple(found)
+
+
+def _start(path: Path) -> str:
+    with opened(path, FILE_LIMIT):
+        pass
+    with path.open("rb") as file:
+        return file.read(HEAD).decode("utf-8", "replace")
+
+
+def settings_of(rung: str, log: str, text: str) -> PilotRun:
+    """Steps, mock data and data sets as Megatron-LM, torchtitan and OLMo-core print them."""
+    totals = [int(found[1]) for one in _TOTAL if (found := one.search(text))]
+    prepared = tuple(dict.fromkeys(_PREPARED.findall(text)))
+    paths = _PATHS.search(text)
+    words = re.findall(r"'([^']*)'", paths[1]) if paths else []
+    data = tuple(word for word in words if not re.fullmatch(r"[\d.eE+-]+", word))  # weights stand between paths
+    mock = bool(_MOCK.search(text)) or any(name in _TEST_SETS for name in prepared)
+    return PilotRun(rung, log, totals[0] if totals else None, mock, data)
+
+
+def _log(asked: Asked, rung: str, path: str) -> Found:
+    measured = _measured(asked, path)
+    if measured is None:
+        return "unknown", "there; it is no log of steps that is known here"
+    told = f"{measured.steps_used} steps, {measured.rate:,.0f} tokens/s a device, variation {100 * measured.variation:.1f} %"
+    if measured.peak is not None:
+        told += f", peak {measured.peak / 2**30:.1f} GiB"
+    planned, world = (
+        asked.quantities.get("compute.tokens_per_second_per_accelerator"),
+        _value(asked, "parallelism.world_size"),
+    )
+    if rung not in LIKE_FULL or not isinstance(planned, Figure) or (measured.world or world) != world:
+        return "passed", told
+    ratio = measured.rate / float(planned)
+    return ("failed" if ratio < SLOWEST else "passed"), f"{told}: {ratio:.3f} of the plan's rate"
+
+
+def _measured(asked: Asked, path: str) -> Measured | None:
+    whole, end = asked.path(path), monotonic() + 2 * asked.limit
+    with opened(whole, FILE_LIMIT) as descriptor:
+        if not os.read(descriptor, 1):
+            raise Unread("failed", f"{path} is empty")
+
+    def hasten(done: int, size: int) -> None:
+        if monotonic() > end:
+            raise Unread("unknown", f"{path}: {done:,} of {size:,} bytes read in time")
+
+    measurement = Measurement(*(_value(asked, key) for key in _SETTINGS))
+    try:
+        read_log(whole, measurement, hasten)
+    except LogError:
+        return None
+    return measurement.result()
+
+
+_SETTINGS: Final = ("batch.global_batch_sequences", "data.sequence_length", "parallelism.world_size")
+
+
+def _value(asked: Asked, key: str) -> float | None:
+    found = asked.quantities.get(key)
+    if isinstance(found, Figure):
+        return float(found)
+    batch, length = asked.plan.batch.global_batch_sequences, asked.plan.data.sequence_length
+    return {"batch.global_batch_sequences": batch, "data.sequence_length": length}.get(key)

@@ -1,0 +1,119 @@
+"""The shape of a model in Megatron's arguments: layers, attention, experts, latent attention.
+
+Apart from `megatron`, which says layout, batch and training, because a shape is the same on every layout. It refuses a shape
+that has no argument known here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trainplan.estimation import Estimate
+from trainplan.interop.export.run import ExportError, refuse, whole
+
+Arguments = list[tuple[str, str]]
+"""Names with their values in order; a flag has the value ""."""
+
+_POSITIONS: Final = {"rope": "rope", "learned": "learned_absolute", "none": "none"}
+_NORMS: Final = {"rmsnorm": "RMSNorm", "layernorm": "LayerNorm"}
+
+
+def known(estimate: Estimate, path: str, words: dict[str, Any]) -> Any:
+    """The arguments for the word at a plan path. Raises ExportError for a word without one."""
+    word = estimate.situation.word(path) or ""
+    if word not in words:
+        raise ExportError(f'{path} is "{word}", for which no Megatron argument is known here')
+    return words[word]
+
+
+def flag(there: bool, name: str) -> Arguments:
+    """A flag where it holds."""
+    return [(name, "")] if there else []
+
+
+def model_arguments(e: Estimate) -> Arguments:
+    """Layers, widths, vocabulary, positions and norms; raises ExportError for a shape without an argument."""
+    s = e.situation
+    if s.value("model.sliding_window") or any(kind != "full_attention" for kind in s.value("model.layer_types") or ()):
+        raise ExportError("model.layer_types: windows have no Megatron argument that is known here")
+    biases = {s.flag(f"model.{name}") for name in ("attention_bias", "attention_output_bias", "mlp_bias")}
+    wrong = {
+        "model.parallel_block": s.flag("model.parallel_block"),
+        "model.post_norms": s.flag("model.post_norms"),
+        "model.attention_output_bias": s.flag("model.attention_output_bias") and len(biases) > 1,
+        "model.mlp_bias": s.flag("model.mlp_bias") and len(biases) > 1,
+        "model.moe.router_bias": bool(s.value("model.moe.router_bias")),
+    }
+    refuse(wrong, "Megatron")
+    positions = s.value("model.max_position_embeddings")
+    lengths = [s["data.sequence_length"], *([positions] if positions else [])]
+    return [
+        ("--num-layers", f"{whole(e, 'model.num_hidden_layers')}"),
+        ("--hidden-size", f"{whole(e, 'model.hidden_size')}"),
+        ("--ffn-hidden-size", f"{whole(e, 'model.intermediate_size')}"),
+        ("--vocab-size", f"{whole(e, 'model.vocab_size')}"),
+        ("--max-position-embeddings", f"{int(max(lengths))}"),
+        ("--position-embedding-type", known(e, "model.position_embedding", _POSITIONS)),
+        ("--normalization", known(e, "model.norm", _NORMS)),
+        *flag(s.flag("model.gated_mlp"), "--swiglu"),
+        *flag(not s.flag("model.tie_word_embeddings"), "--untie-embeddings-and-output-weights"),
+        *flag(not s.flag("model.mlp_bias"), "--disable-bias-linear"),
+        *(
+            [("--mtp-num-layers", f"{depth}")]
+            if (depth := int(s.value("model.mtp.num_nextn_predict_layers") or 0))
+            else []
+        ),
+    ]
+
+
+def attention_arguments(e: Estimate) -> Arguments:
+    """Heads, groups, their width and biases."""
+    s = e.situation
+    heads = whole(e, "model.num_attention_heads")
+    found: Arguments = [("--num-attention-heads", f"{heads}")]
+    groups = s.value("model.num_key_value_heads")
+    if groups and int(groups) != heads and e.plan.model.mla is None:
+        found += [("--group-query-attention", ""), ("--num-query-groups", f"{int(groups)}")]
+    width = s.value("model.head_dim")
+    if width and int(width) * heads != whole(e, "model.hidden_size"):
+        found.append(("--kv-channels", f"{int(width)}"))
+    bias = s.flag("model.attention_bias") and not s.flag("model.mlp_bias")
+    return [*found, *flag(bias, "--add-qkv-bias"), *flag(s.flag("model.qk_norm"), "--qk-layernorm")]
+
+
+def experts_arguments(e: Estimate) -> Arguments:
+    """Experts, their widths and in which layers they are; none for a dense model."""
+    if not e.situation.value("model.moe.num_experts"):
+        return []
+    s, dense = e.situation, int(e.situation.value("model.moe.first_k_dense_replace") or 0)
+    found: Arguments = [
+        ("--num-experts", f"{whole(e, 'model.moe.num_experts')}"),
+        ("--moe-router-topk", f"{whole(e, 'model.moe.num_experts_per_tok')}"),
+        ("--moe-ffn-hidden-size", f"{whole(e, 'model.moe.moe_intermediate_size')}"),
+    ]
+    shared = int(s.value("model.moe.num_shared_experts") or 0)
+    if shared:
+        width = s.value("model.moe.shared_expert_intermediate_size") or s.value("model.moe.moe_intermediate_size")
+        found.append(("--moe-shared-expert-intermediate-size", f"{shared * int(width)}"))
+    every = int(s.value("model.moe.moe_layer_freq") or 1)
+    if dense and every == 1:
+        found.append(("--moe-layer-freq", f"([0]*{dense}+[1]*{whole(e, 'model.num_hidden_layers') - dense})"))
+    elif every > 1:
+        found.append(("--moe-layer-freq", f"{every}"))
+    return found
+
+
+def latent_arguments(e: Estimate) -> Arguments:
+    """Multi-head latent attention; none where the plan has no such table."""
+    s = e.situation
+    if not s.value("model.mla.kv_lora_rank"):
+        return []
+    names = {
+        "--q-lora-rank": "q_lora_rank",
+        "--kv-lora-rank": "kv_lora_rank",
+        "--qk-head-dim": "qk_nope_head_dim",
+        "--qk-pos-emb-head-dim": "qk_rope_head_dim",
+        "--v-head-dim": "v_head_dim",
+    }
+    told = [(name, s.value(f"model.mla.{field}")) for name, field in names.items()]
+    return [("--multi-latent-attention", ""), *((name, f"{int(value)}") for name, value in told if value)]

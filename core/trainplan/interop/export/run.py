@@ -1,0 +1,119 @@
+"""What is launched: a whole plan, or a rung of its pilot, with the lines that every text begins with.
+
+It refuses to write any launcher's words, and to leave a field out in silence: `unsaid` names what a text does not say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.plan.canonical import plan_hash
+from trainplan.plan.leaves import leaves
+from trainplan.plan.plan import Plan
+from trainplan.review.covers import within
+
+LAUNCHED: Final = ("model", "data", "batch", "training", "parallelism")
+"""Tables that a training program has to be told; the others are for budgets, and for whoever submits."""
+
+_PLANNED: Final = (
+    "data.sources",
+    "data.stages",
+    "data.max_passes",
+    "data.critical_batch_tokens",
+    "data.preprocessing_changed",
+    "data.train_tokens",
+    "training.framework",
+    "training.moe_imbalance",
+    "parallelism.overlap_data",
+    "parallelism.overlap_tensor",
+    "parallelism.overlap_expert",
+)
+"""Fields that describe data and expectations: what steps, batches and lengths follow from is said by these."""
+
+
+class ExportError(Exception):
+    """What of a plan cannot be said to this launcher, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """An estimate to be launched. `plan` is the whole plan that it belongs to, `rung` the rung or "" for the full run.
+
+    `changes` say what the rung changes; `stop_after` are steps after which it stops though its configuration says more, or 0.
+    """
+
+    estimate: Estimate
+    plan: Plan
+    rung: str = ""
+    changes: tuple[str, ...] = ()
+    stop_after: int = 0
+
+
+def whole_run(estimate: Estimate) -> Run:
+    """The full run of a plan."""
+    return Run(estimate, estimate.plan)
+
+
+def heading(run: Run) -> list[str]:
+    """Name, hash and rung, a sentence a line without a comment sign."""
+    told = [f"plan {json.dumps(run.plan.name or '')}", f"plan hash {plan_hash(run.plan)}"]
+    return told + ([f"rung {run.rung} of the pilot: {'; '.join(run.changes)}"] if run.rung else [])
+
+
+def unsaid(run: Run, said: Iterable[str]) -> list[str]:
+    """Fields given in the plan for the training program that a text does not say, as `path = value`."""
+    known = (*said, *_PLANNED)
+    given = (pair for table in LAUNCHED for pair in leaves(getattr(run.estimate.plan, table), table))
+    return [f"{path} = {_plain(value)}" for path, value in given if not within(path, known)]
+
+
+def _plain(value: str) -> str:
+    return value if re.fullmatch(r"[\w.+-]+", value, re.ASCII) else json.dumps(value)
+
+
+def not_said(run: Run, said: Iterable[str], words: str) -> list[str]:
+    """The lines that name what a text does not say; none where it says all."""
+    left = unsaid(run, said)
+    return [f"not said here, {words}: {', '.join(left)}"] if left else []
+
+
+def whole(estimate: Estimate, path: str) -> int:
+    """The whole number at a plan path or quantity key. Raises ExportError where it is missing."""
+    value: Any = estimate.quantities[path] if path in estimate.quantities else estimate.situation[path]
+    if not isinstance(value, Figure):
+        raise ExportError(f"{path} cannot be told: {value.code}")
+    return int(value)
+
+
+def whole_figure(value: Any) -> int:
+    """A figure as a whole number. Raises ExportError where it is blocked."""
+    if not isinstance(value, Figure):
+        raise ExportError(f"the batch or the length cannot be told: {getattr(value, 'code', value)}")
+    return int(value)
+
+
+def kinds(estimate: Estimate) -> set[tuple[int, int]]:
+    """Every (sequence length, sequences in a step) of the run. Raises ExportError where one is blocked."""
+    return {
+        (whole_figure(one.sequence_length), whole_figure(one.global_batch_sequences))
+        for one in estimate.tokens.stretches
+    }
+
+
+def save_steps(estimate: Estimate) -> int | None:
+    """Steps between two checkpoints, rounded down, one at least; None where the plan does not tell."""
+    interval, step = estimate.quantities["reliability.interval"], estimate.quantities["compute.step_time"]
+    return max(1, int(interval / step)) if isinstance(interval, Figure) and isinstance(step, Figure) else None
+
+
+def refuse(wrong: dict[str, bool], launcher: str) -> None:
+    """Raises ExportError for the first plan path whose value the launcher has no word for."""
+    for path, there in wrong.items():
+        if there:
+            raise ExportError(f"{path} has no {launcher} setting that is known here")

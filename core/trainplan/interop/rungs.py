@@ -1,0 +1,40 @@
+"""Measured values of a rung's checks, as far as a log alone can say them; the rest a person measures and types."""
+
+from __future__ import annotations
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.interop.calibration import Calibration
+from trainplan.review.ladder import ladder
+
+
+def rung_values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, float]:
+    """Values by check of the rung: ratios to the plan, 1 is as planned. Empty where the log says nothing of its checks."""
+    asked = {check.metric for one in ladder(estimate.plan) if one.name == rung for check in one.checks}
+    values = _values(estimate, found, rung)
+    return {metric: float(f"{value:.4g}") for metric, value in values.items() if metric in asked and value is not None}
+
+
+def _values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, float | None]:
+    one, planned = found.measured, found.planned
+    ratio = "memory.calibration" in found.edits
+    return {
+        "utilization": found.utilization,
+        "utilization_variation": one.variation,
+        "tokens_per_second": one.rate,
+        "tokens_per_second_ratio": _ratio(one.rate, planned["tokens_per_second_per_accelerator"])
+        if rung == "short-scaled"
+        else None,
+        "peak_memory_error": abs(float(found.edits["memory.calibration"]) - 1.0) if ratio else None,
+        "checkpoint_overhead_ratio": _overhead(estimate, found),
+    }
+
+
+def _ratio(measured: float | None, planned: float | None) -> float | None:
+    return None if measured is None or not planned else measured / planned
+
+
+def _overhead(estimate: Estimate, found: Calibration) -> float | None:
+    """Measured stall of the plan's, at the plan's own interval."""
+    stall = estimate.checkpoint.checkpoint_stall
+    return _ratio(found.measured.stall, float(stall)) if isinstance(stall, Figure) else None

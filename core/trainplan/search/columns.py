@@ -1,0 +1,80 @@
+"""A chunk of layouts through the budgets: the same wiring as for one plan, with a column in place of every swept number.
+
+Columns broadcast against each other, so that what does not depend on a number is worked out once for all its values.
+An element equals the estimate of that plan to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from trainplan.budgets.communication import bytes_sent
+from trainplan.budgets.compute import throughput
+from trainplan.budgets.kernels import conditions
+from trainplan.budgets.memory_columns import Peak, memory_peak
+from trainplan.budgets.model import ModelBudget, model_budget
+from trainplan.budgets.pipeline import pipeline_bubble
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.steptime import no_step, step_parts
+from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
+from trainplan.figure import blocked, total
+from trainplan.plan.plan import Plan
+from trainplan.search.space import AXES, TENSOR
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column: TypeAlias = NDArray[Any]
+    Mask: TypeAlias = NDArray[Any]
+
+Models = dict[bytes, ModelBudget]
+"""Models of one plan by the tensor degrees to which their vocabulary is padded; no other swept field changes them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Layouts under way: a plan of their words with columns for their numbers, and what tokens and mesh say of them."""
+
+    situation: Situation
+    model: ModelBudget
+    mesh: MeshBudget
+    tokens: TokenBudget
+
+    def memory(self) -> Peak:
+        """Bytes on the worst rank, or blocked."""
+        return memory_peak(self.situation, self.model, self.mesh, self.tokens)
+
+    def bubble(self) -> Any:
+        """Idle time of the pipeline over ideal step time."""
+        return pipeline_bubble(self.situation, self.tokens.microbatches)
+
+    def step(self) -> tuple[Any, Any]:
+        """Seconds of a predicted step, and bytes that one accelerator sends in it; either may be blocked."""
+        last = self.tokens.stretches[-1].situation
+        reason = no_step(last, self.model, self.mesh, self.tokens)
+        if reason is not None:
+            return blocked(reason, "s"), blocked(reason, "bytes")
+        speed = throughput(self.situation, self.model, self.tokens, self.mesh)
+        parts, sent = step_parts(self.model, self.mesh, self.tokens, speed, self.bubble(), conditions(last))
+        return total(**parts), total(**bytes_sent(sent))
+
+
+def chunk(plan: Plan, columns: Mapping[str, Any], models: Models | None = None) -> Chunk:
+    """Layouts of one plan's words with columns in place of their numbers; `models` were made for others of them."""
+    s = Situation(plan, columns)
+    known, key = {} if models is None else models, columns[TENSOR].tobytes()
+    if key not in known:
+        known[key] = model_budget(s)
+    model, mesh = known[key], mesh_budget(s)
+    return Chunk(s, model, mesh, token_budget(s, model.active_parameters, mesh.data))
+
+
+def along(path: str, values: Any) -> Column:
+    """The values of a number as a column of float64 whose own axis is as long as they are, and all others 1."""
+    import numpy as np
+
+    shape = [1] * len(AXES)
+    shape[AXES.index(path)] = len(values)
+    return np.asarray(values, dtype=np.float64).reshape(shape)

@@ -1,0 +1,144 @@
+"""Layouts as cells of text, for the command line and the app: what each is, and what its own estimate says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainplan.estimation import Estimate, estimate
+from trainplan.figure import Figure, Quantity
+from trainplan.plan.plan import Plan
+from trainplan.reverse import changed
+from trainplan.search.searching import Found
+from trainplan.search.space import (
+    CONTEXT,
+    EXPERT,
+    EXPERT_TENSOR,
+    MICRO,
+    PIPELINE,
+    SHARD,
+    TENSOR,
+    VIRTUAL,
+)
+from trainplan.unit import whole
+
+GIB: Final = 2.0**30
+
+SHORT: Final = {TENSOR: "t", PIPELINE: "p", VIRTUAL: "v", CONTEXT: "c", EXPERT: "e", EXPERT_TENSOR: "et", MICRO: "b"}
+"""Heads of the degrees, as drawings and papers write them."""
+
+ALWAYS: Final = (TENSOR, PIPELINE)
+SOMETIMES: Final = (VIRTUAL, CONTEXT, EXPERT, EXPERT_TENSOR)
+"""Degrees that have a column only where some layout has more than one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """One layout of a list: its place from 1, whether the plan has it already, and its estimate."""
+
+    place: int
+    found: Found
+    is_plan: bool
+    estimate: Estimate
+
+    @property
+    def mark(self) -> str:
+        """`=` the plan's own, `!` above the target of memory."""
+        return "=" if self.is_plan else "!" if self.found.above_target else " "
+
+
+def listed(plan: Plan, layouts: Sequence[Found], own: Mapping[str, Any], first: int = 1) -> list[Listed]:
+    """Layouts with their estimates, a few milliseconds each."""
+    return [
+        Listed(first + place, one, dict(one.fields) == own, estimate(changed(plan, dict(one.fields))))
+        for place, one in enumerate(layouts)
+    ]
+
+
+def table(rows: Sequence[Listed]) -> list[tuple[str, ...]]:
+    """The heads and a row of cells for each layout."""
+    degrees = [*ALWAYS, *(path for path in SOMETIMES if any(row.found.fields[path] > 1 for row in rows))]
+    heads = (
+        "#",
+        *(SHORT[path] for path in degrees),
+        "D",
+        "sharding",
+        "recompute",
+        "schedule",
+        "b",
+        "m",
+        "GiB",
+        "GB sent",
+    )
+    return [(*heads, "step s", "MFU", "expos"), *(_cells(row, degrees) for row in rows)]
+
+
+def _cells(row: Listed, degrees: Sequence[str]) -> tuple[str, ...]:
+    fields, told = row.found.fields, row.estimate.quantities
+    share = told["communication.exposed_share"]
+    return (
+        f"{row.mark}{row.place}",
+        *(f"{fields[path]}" for path in degrees),
+        whole_text(row.estimate.mesh.data),
+        sharding(fields),
+        str(fields["parallelism.recompute"]),
+        schedule(fields),
+        f"{fields[MICRO]}",
+        whole_text(row.estimate.tokens.microbatches),
+        f"{row.found.memory / GIB:.1f}",
+        f"{row.found.sent / 1e9:,.1f}",
+        f"{row.found.step:,.3f}",
+        _three(row.estimate.step.predicted_utilization),
+        f"{100 * share:.1f}%" if isinstance(share, Figure) else "-",
+    )
+
+
+def whole_text(value: Quantity) -> str:
+    """A count, or a dash where it is blocked."""
+    return whole(value) if isinstance(value, Figure) else "-"
+
+
+def _three(value: Quantity) -> str:
+    return f"{value:.3f}" if isinstance(value, Figure) else "-"
+
+
+def sharding(fields: Mapping[str, Any]) -> str:
+    """The kind of sharding, hsdp with the size of its group."""
+    kind, size = str(fields["parallelism.sharding"]), fields[SHARD]
+    return kind if size is None else f"{kind} {size}"
+
+
+def schedule(fields: Mapping[str, Any]) -> str:
+    """The schedule, and the layers of the ends where they differ from the others."""
+    first, last = fields["parallelism.first_stage_layers"], fields["parallelism.last_stage_layers"]
+    ends = "" if first is None and last is None else f" {first or '-'}..{last or '-'}"
+    return str(fields["parallelism.schedule"]) + ends
+
+
+def in_words(fields: Mapping[str, Any]) -> str:
+    """A layout in a few words: degrees above one, sharding, recompute, microbatch, schedule."""
+    degrees = [f"{SHORT[path]} {fields[path]}" for path in (*ALWAYS, *SOMETIMES) if fields[path] > 1]
+    words = [sharding(fields), f"recompute {fields['parallelism.recompute']}", f"b {fields[MICRO]}"]
+    return ", ".join([*degrees, *words, *([schedule(fields)] if fields[PIPELINE] > 1 else [])])
+
+
+LEFT: Final = ("sharding", "recompute", "schedule")
+"""Heads of the columns that are words: left, not right aligned."""
+
+DROPPED: Final = ("expos", "D", "MFU", "m")
+"""Columns that a narrow window leaves out, in this order."""
+
+
+def aligned(rows: Sequence[tuple[str, ...]], room: int | None = None) -> list[str]:
+    """Rows of cells as lines of aligned columns; where there is too little room, some columns are left out."""
+    kept, gap = list(range(len(rows[0]))), 2 if room is None else 1
+    widths = [max(len(row[place]) for row in rows) for place in kept]
+    for head in DROPPED:
+        if room is not None and sum(widths[place] + gap for place in kept) > room:
+            kept.remove(rows[0].index(head))
+    left = [head in LEFT for head in rows[0]]
+    return [
+        (" " * gap).join(row[i].ljust(widths[i]) if left[i] else row[i].rjust(widths[i]) for i in kept).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,162 @@
+"""Every legal layout of a plan's cluster, in chunks: rules first, then memory, then time.
+
+Made for a thread of its own: each step of the iteration is a few milliseconds, tells what is done, and can be the last. Memory
+is bounded by a chunk and the few layouts that are kept. The plan's global batch stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trainplan.plan.plan import Plan
+from trainplan.search.pieces import NUMBERS, Piece, pieces
+from trainplan.search.ranking import Rows
+from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding
+from trainplan.search.sieve import Sieve, everything
+from trainplan.search.space import (
+    PIPELINE,
+    RECOMPUTES,
+    SCHEDULES,
+    SHARD,
+    SHARDINGS,
+    Space,
+    Stages,
+    fields_of,
+    space,
+)
+
+if TYPE_CHECKING:
+    from trainplan.search.judging import Judge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """One layout that fits: its fields by path, seconds of a step, bytes sent in it, bytes on the worst rank."""
+
+    fields: Mapping[str, Any]
+    step: float
+    sent: float
+    memory: float
+    above_target: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What is known so far: how many were considered, settled, legal and fitting, why others were rejected, and the best.
+
+    `usable` and `target` are bytes, nan where nothing says them; `nearest` is the legal layout that needs least memory.
+    """
+
+    space: Space
+    settled: int
+    legal: int
+    fitting: int
+    rejected: Mapping[str, int]
+    usable: float
+    target: float
+    nearest: Rows
+    fastest: Rows
+    leanest: Rows
+    front: Rows
+    groups: tuple[Plan, ...]
+
+    @property
+    def considered(self) -> int:
+        """Every combination of the swept fields."""
+        return self.space.considered
+
+    def layouts(self, rows: Rows) -> tuple[Found, ...]:
+        """Rows as layouts with their fields."""
+        told = zip(rows.step.tolist(), rows.sent.tolist(), rows.memory.tolist(), rows.above.tolist(), strict=True)
+        return tuple(Found(self._fields(rows, place), *row) for place, row in enumerate(told))
+
+    def best(self, order: str = "time", count: int = 10) -> tuple[Found, ...]:
+        """The best few of an order, best first."""
+        rows = self.leanest if order == "memory" else self.fastest
+        return self.layouts(rows.best(order, count))
+
+    def _fields(self, rows: Rows, place: int) -> dict[str, Any]:
+        numbers = dict(zip(NUMBERS, (int(one) for one in rows.numbers[place]), strict=True))
+        return fields_of(self.groups[int(rows.group[place])], numbers)
+
+
+def searching(plan: Plan) -> Iterator[Search]:
+    """What is known after each chunk; the last one is the whole search. It may be left at any of them."""
+    from trainplan.search.judging import judge_of
+
+    found, tally = space(plan), dict[str, int]()
+    judge = judge_of(plan, tally)
+    for words, piece in _pieces(found, tally):
+        judge.judge(words, piece)
+        yield _known(found, judge)
+    yield _known(found, judge)
+
+
+def searched(plan: Plan) -> Search:
+    """The whole search at once."""
+    *_, last = searching(plan)
+    return last
+
+
+def legal_pieces(plan: Plan, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
+    """Every legal layout in pieces, with the plan of their words; what the rules reject goes to the tally by reason."""
+    return _pieces(space(plan), tally)
+
+
+def _pieces(found: Space, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
+    for stages in found.stages:
+        yield from _legal(found, stages, _sieve(found, stages, tally))
+
+
+def _sieve(found: Space, stages: Stages, tally: dict[str, int]) -> Sieve:
+    """Every number of the space with the pipelines of one cut."""
+    import numpy as np
+
+    values = {path: np.array(one) for path, one in ({**found.axes, PIPELINE: stages.pipelines}).items()}
+    return everything(values, found.shards * len(SCHEDULES) * len(RECOMPUTES), tally)
+
+
+def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, Piece]]:
+    """Legal layouts in pieces, with the plan of their words."""
+    sift_numbers(sieve, found.of_words(stages, sharding="none", schedule="1f1b", deep=True))
+    known: dict[str, Known] = {sharding: {} for sharding in SHARDINGS}
+    for schedule in SCHEDULES:
+        part = sieve.fork(found.shards * len(RECOMPUTES))
+        if part.lives:
+            sift_schedule(part, found.of_words(stages, sharding="none", schedule=schedule, deep=True))
+            yield from _sharded(found, stages, part, schedule, known)
+
+
+def _sharded(
+    found: Space, stages: Stages, sieve: Sieve, schedule: str, known: Mapping[str, Known]
+) -> Iterator[tuple[Plan, Piece]]:
+    """Legal layouts of one schedule; those with a pipeline and those without come in pieces of their own."""
+    import numpy as np
+
+    for sharding in SHARDINGS if sieve.lives else ():
+        part = sieve.fork(len(RECOMPUTES), {SHARD: np.array(found.shard_sizes)} if sharding == "hsdp" else None)
+        sift_sharding(part, found.of_words(stages, sharding=sharding, schedule=schedule, deep=True), known[sharding])
+        for deep in (False, True):
+            plan = found.of_words(stages, sharding=sharding, schedule=schedule, deep=deep)
+            half = part.only(PIPELINE, (part.values[PIPELINE] > 1) == deep)
+            yield from ((plan, piece) for piece in pieces(half))
+
+
+def _known(found: Space, judge: Judge) -> Search:
+    rejected = dict(judge.tally)
+    return Search(
+        found,
+        sum(rejected.values()) + judge.fitting,
+        judge.legal,
+        judge.fitting,
+        rejected,
+        judge.usable,
+        judge.target,
+        judge.nearest,
+        judge.fastest,
+        judge.leanest,
+        judge.front,
+        tuple(judge.groups),
+    )

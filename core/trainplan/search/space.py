@@ -1,0 +1,176 @@
+"""What a search sweeps: the values of every number of a layout and the words of every kind.
+
+Numbers run over divisors of what they have to divide, the plan's own value with them. What the plan says beside these
+fields stays: its global batch, its sequence, how context ranks exchange. It judges nothing; the rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import gcd, prod
+from typing import Any, Final, get_args
+
+from trainplan.budgets.layout import whole
+from trainplan.budgets.memory_stages import MOST_RANKS
+from trainplan.budgets.shape import has_table, known_depth
+from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import mesh_budget
+from trainplan.plan.plan import Plan
+from trainplan.plan.tables import Schedule, Sharding
+from trainplan.reverse import changed
+
+EXPERT_TENSOR, EXPERT = "parallelism.expert_tensor", "parallelism.expert"
+VIRTUAL, PIPELINE = "parallelism.virtual_pipeline", "parallelism.pipeline"
+TENSOR, CONTEXT = "parallelism.tensor", "parallelism.context"
+RECOMPUTE = "parallelism.recompute"
+MICRO, SHARD = "batch.micro_batch_sequences", "parallelism.shard_size"
+
+AXES: Final[tuple[str, ...]] = (EXPERT_TENSOR, EXPERT, SHARD, VIRTUAL, PIPELINE, TENSOR, CONTEXT, MICRO)
+"""Numbers that are swept, one axis of a mask each, in the order of the axes."""
+
+SHARDINGS: Final[tuple[str, ...]] = get_args(Sharding)
+SCHEDULES: Final[tuple[str, ...]] = get_args(Schedule)
+RECOMPUTES: Final = ("none", "selective", "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Pipelines that are cut in one way: even, or with so many layers on the ends."""
+
+    pipelines: tuple[int, ...]
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Space:
+    """All combinations of a search: values by path, pipelines by their cut, and shard sizes, which only hsdp has."""
+
+    plan: Plan
+    axes: Mapping[str, tuple[int, ...]]
+    stages: tuple[Stages, ...]
+    shard_sizes: tuple[int, ...]
+
+    @property
+    def considered(self) -> int:
+        """Every combination, before any is rejected."""
+        numbers = prod(len(values) for values in self.axes.values())
+        pipelines = sum(len(one.pipelines) for one in self.stages)
+        return numbers * pipelines * self.shards * len(SCHEDULES) * len(RECOMPUTES)
+
+    @property
+    def shards(self) -> int:
+        """Kinds of sharding, hsdp once for each size of its group."""
+        return len(SHARDINGS) - 1 + len(self.shard_sizes)
+
+    def of_words(self, stages: Stages, *, sharding: str, schedule: str, deep: bool) -> Plan:
+        """The plan with the words of some layouts; columns take the place of all else. `deep` has a pipeline."""
+        return changed(
+            self.plan,
+            {
+                "parallelism.sharding": sharding,
+                "parallelism.schedule": schedule,
+                "parallelism.first_stage_layers": stages.first,
+                "parallelism.last_stage_layers": stages.last,
+                PIPELINE: max(stages.pipelines) if deep else 1,
+            },
+        )
+
+
+def space(plan: Plan) -> Space:
+    """The space of a plan; a number that nothing limits yet has the plan's own value alone."""
+    s = Situation(plan)
+    world = whole(mesh_budget(s).world_size) or 1
+    mixed, domain = (
+        has_table(s, "moe"),
+        _count(s, "cluster.scale_up_domain") or _count(s, "cluster.accelerators_per_node"),
+    )
+    axes = {
+        EXPERT_TENSOR: divisors(gcd(domain, world)) if mixed else (1,),
+        EXPERT: divisors(_count(s, "model.moe.num_experts")) if mixed else (1,),
+        VIRTUAL: divisors(known_depth(s)),
+        TENSOR: divisors(world),
+        CONTEXT: divisors(world),
+        MICRO: divisors(gcd(*batches(plan))),
+    }
+    own = {path: _with(values, _count(s, path)) for path, values in axes.items()}
+    groups = _with(divisors(world)[1:], plan.parallelism.shard_size)
+    return Space(plan, own, tuple(_stages(plan, known_depth(s), world)), groups)
+
+
+def _count(s: Situation, path: str) -> int:
+    return whole(s[path]) or 0
+
+
+def _with(values: tuple[int, ...], own: float | None) -> tuple[int, ...]:
+    """The values and the plan's own among them."""
+    return tuple(sorted({*values, int(own)})) if own else values
+
+
+def batches(plan: Plan) -> list[int]:
+    """Sequences of every global batch that the plan says."""
+    told = [plan.batch, *plan.data.stages, *plan.batch.schedule]
+    return [int(one.global_batch_sequences) for one in told if one.global_batch_sequences is not None]
+
+
+def divisors(number: int) -> tuple[int, ...]:
+    """Divisors of a whole number, rising; one alone where there is none."""
+    small = [step for step in range(1, int(number**0.5) + 1) if number % step == 0]
+    return tuple(sorted({*small, *(number // step for step in small)})) or (1,)
+
+
+def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
+    """Even pipelines; the plan's own ends; and ends one layer short where embedding and head make up for it."""
+    own, parallel = int(plan.parallelism.pipeline), plan.parallelism
+    first, last = (
+        None if count is None else int(count) for count in (parallel.first_stage_layers, parallel.last_stage_layers)
+    )
+    even = tuple(count for count in divisors(layers) if count <= MOST_RANKS)
+    free = first is None and last is None
+    yield Stages(_with(even, own) if free else even)
+    if not free:
+        yield Stages((own,), first, last)
+    for count in divisors(layers + 2) if layers else ():
+        short = (layers + 2) // count - 1
+        if (
+            2 < count <= MOST_RANKS
+            and short
+            and layers % count
+            and world % count == 0
+            and (count, first, last) != (own, short, short)
+        ):
+            yield Stages((count,), short, short)
+
+
+def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """A layout as fields by path: words and ends of a group's plan, numbers by path, and the place of its recompute."""
+    parallel = plan.parallelism
+    return {
+        **{path: numbers[path] for path in AXES if path != SHARD},
+        "parallelism.sharding": parallel.sharding,
+        SHARD: numbers[SHARD] if parallel.sharding == "hsdp" else None,
+        "parallelism.schedule": parallel.schedule,
+        RECOMPUTE: RECOMPUTES[numbers[RECOMPUTE]],
+        "parallelism.first_stage_layers": parallel.first_stage_layers,
+        "parallelism.last_stage_layers": parallel.last_stage_layers,
+    }
+
+
+def own_fields(plan: Plan) -> dict[str, Any]:
+    """The plan's own layout under the name by which a search counts it."""
+    s, parallel = Situation(plan), plan.parallelism
+    words = {"parallelism.sharding": s.word("parallelism.sharding"), "parallelism.schedule": parallel.schedule}
+    if parallel.pipeline == 1:
+        words["parallelism.schedule"] = "1f1b"
+    elif parallel.schedule in ("1f1b", "interleaved"):
+        words["parallelism.schedule"] = "interleaved" if parallel.virtual_pipeline > 1 else "1f1b"
+    numbers = {path: _count(s, path) or 1 for path in AXES}
+    return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
+
+
+def changes(plan: Plan, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan would have to change to have a layout: path to value, None where the field goes."""
+    s = Situation(plan)
+    own = {path: s.word(path) if path == "parallelism.sharding" else s.value(path) for path in fields}
+    return {path: value for path, value in fields.items() if own[path] != value}

@@ -1,0 +1,163 @@
+"""torchtitan: the module and the TOML say what the plan says; what torchtitan has no word for is refused or named."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainplan.catalogue import entry, names
+from trainplan.estimation import Estimate, estimate
+from trainplan.interop.export.pilot import run_of
+from trainplan.interop.export.run import ExportError
+from trainplan.interop.export.titan import titan_module, titan_toml
+from trainplan.plan.edit import set_all
+from trainplan.plan.read import plan_of_text
+
+PLANS = Path(__file__).resolve().parents[4] / "plans"
+TITAN = ["training.framework=torchtitan", "parallelism.sharding=zero-3"]
+
+
+def estimated(*edits: str) -> Estimate:
+    text = (PLANS / "llama-3.1-8b.toml").read_text(encoding="utf-8")
+    plan = plan_of_text(text, "plan.toml")
+    return estimate(set_all(text, plan, [*TITAN, *edits], "plan.toml").plan)
+
+
+def module(*edits: str, rung: str = "") -> dict[str, str]:
+    """Assignments of the module by their path."""
+    lines = titan_module(run_of(estimated(*edits), rung)).splitlines()
+    pairs = [line.strip().split(" = ", 1) for line in lines if line.startswith("    config.")]
+    return {path.removeprefix("config."): value for path, value in pairs}
+
+
+def toml(*edits: str, rung: str = "") -> dict[str, Any]:
+    return tomllib.loads(titan_toml(run_of(estimated(*edits), rung)))
+
+
+def test_both_texts_say_what_the_plan_says() -> None:
+    told, table = module(), toml()
+    assert told["training.global_batch_size"] == "1024"
+    assert table["training"]["seq_len"] == 8192
+    assert told["parallelism.data_parallel_shard_degree"] == "1024"
+    assert table["model"] == {"name": "llama3", "flavor": "8B"}
+    for path, value in told.items():
+        section, _, name = path.partition(".")
+        if name in table.get(section, {}):
+            assert str(table[section][name]) == value.strip("'"), path
+
+
+def test_a_rung_cuts_layers_in_python_and_is_refused_in_toml() -> None:
+    text = titan_module(run_of(estimated(), "one-device"))
+    assert "config.model_spec.model.layers = config.model_spec.model.layers[:" in text
+    with pytest.raises(ExportError, match=r"layers, which torchtitan 0\.2\.2 TOML cannot say"):
+        titan_toml(run_of(estimated(), "one-device"))
+    assert toml(rung="one-node")["training"]["steps"] == 1000
+
+
+def test_a_pipeline_has_its_schedule_and_all_its_microbatches() -> None:
+    edits = ("parallelism.pipeline=4", "parallelism.virtual_pipeline=2", "parallelism.schedule=interleaved")
+    told, found = module(*edits), estimated(*edits)
+    assert told["parallelism.pipeline_parallel_schedule"] == "'Interleaved1F1B'"
+    assert told["parallelism.pipeline_parallel_layers_per_stage"] == "4"
+    assert int(told["training.local_batch_size"]) == int(found.tokens.microbatches)
+    assert told["parallelism.pipeline_parallel_microbatch_size"] == "1"
+    assert told["training.disable_cuda_graphs"] == "True"
+    assert "training.disable_cuda_graphs" not in module()
+
+
+@pytest.mark.parametrize(
+    ("edits", "replicas", "shard", "kept"),
+    [
+        (["parallelism.sharding=none"], "1024", "1", "'always'"),
+        (["parallelism.sharding=zero-2"], "1", "1024", "'never'"),
+        (["parallelism.sharding=zero-3"], "1", "1024", "'always'"),
+        (["parallelism.reshard_after_forward=false"], "1", "1024", "'never'"),
+        (["parallelism.sharding=hsdp", "parallelism.shard_size=8"], "128", "8", "'always'"),
+    ],
+)
+def test_sharding(edits: list[str], replicas: str, shard: str, kept: str) -> None:
+    told = module(*edits)
+    assert told["parallelism.data_parallel_replicate_degree"] == replicas
+    assert told["parallelism.data_parallel_shard_degree"] == shard
+    assert told["parallelism.fsdp_reshard_after_forward"] == kept
+
+
+@pytest.mark.parametrize(
+    ("word", "told"), [("none", "None"), ("selective", "SelectiveAC.Config()"), ("full", "FullAC.Config()")]
+)
+def test_recompute(word: str, told: str) -> None:
+    assert module(f"parallelism.recompute={word}")["activation_checkpoint"] == told
+    assert toml(f"parallelism.recompute={word}")["activation_checkpoint"]["mode"] == word
+
+
+@pytest.mark.parametrize(
+    ("edit", "names_it"),
+    [
+        ("training.framework=fsdp", "training.framework"),
+        ("training.precision=fp16-mixed", "training.precision"),
+        ("training.precision=fp8-mixed", "training.precision"),
+        ("training.optimizer=muon", "training.optimizer"),
+        ("training.moment_dtype=bf16", "training.moment_dtype"),
+        ("training.gradient_dtype=bf16", "training.gradient_dtype"),
+        ("training.dropout=0.1", "training.dropout"),
+        ("training.attention=eager", "training.attention"),
+        ("training.kernels=megatron-te", "training.kernels"),
+        ("training.optimizer_offload=true", "training.optimizer_offload"),
+        ("training.activation_offload=true", "training.activation_offload"),
+        ("parallelism.sharding=zero-1", "zero-1"),
+        ("parallelism.expert_tensor=2", "parallelism.expert_tensor"),
+        ("model.hidden_size=4097", "torchtitan has no model"),
+        ("model.num_hidden_layers=31", "torchtitan has no model"),
+    ],
+)
+def test_what_has_no_word_is_refused_by_name(edit: str, names_it: str) -> None:
+    with pytest.raises(ExportError, match=names_it):
+        titan_module(run_of(estimated(edit)))
+
+
+@pytest.mark.parametrize(
+    ("edits", "names_it"),
+    [
+        (["parallelism.context=2", "parallelism.context_type=all-to-all"], "parallelism.context_type"),
+        (["parallelism.pipeline=4", "parallelism.schedule=dualpipe"], "parallelism.schedule"),
+        (["parallelism.pipeline=4", "parallelism.first_stage_layers=7"], "parallelism.first_stage_layers"),
+        (["parallelism.pipeline=4", "parallelism.virtual_pipeline=3"], "does not divide over 12 stages"),
+        (
+            [
+                "batch.schedule=[{from_tokens=0,global_batch_sequences=512},{from_tokens=1e12,global_batch_sequences=1024}]"
+            ],
+            "batch",
+        ),
+    ],
+)
+def test_layouts_that_torchtitan_cannot_say_are_refused(edits: list[str], names_it: str) -> None:
+    text = (PLANS / "llama-3.1-8b.toml").read_text(encoding="utf-8").partition("[[data.stages]]")
+    whole = text[0] + ("[batch]" + text[2].partition("[batch]")[2] if text[1] else "")
+    plan = plan_of_text(whole, "plan.toml")
+    with pytest.raises(ExportError, match=names_it):
+        titan_module(run_of(estimate(set_all(whole, plan, [*TITAN, *edits], "plan.toml").plan)))
+
+
+def test_toml_without_sequence_parallel_is_refused() -> None:
+    with pytest.raises(ExportError, match=r"parallelism\.sequence_parallel"):
+        titan_toml(run_of(estimated("parallelism.tensor=2", "parallelism.sequence_parallel=false")))
+
+
+def test_what_is_not_said_is_named() -> None:
+    text = titan_module(run_of(estimated("data.packing=best-fit", "training.loss=chunked")))
+    (line,) = [line for line in text.splitlines() if "not said here" in line]
+    assert "data.packing = best-fit" in line
+    assert "training.loss = chunked" in line
+    assert "cluster" not in line
+
+
+PRESETS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "qwen3-14b", "qwen3-32b")
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name in names("models")])
+def test_presets_of_the_catalogue_with_these_shapes_export(name: str) -> None:
+    assert entry("models", name) is not None
+    assert "config_registry import" in titan_module(run_of(estimated(f"model.preset={name}")))

@@ -1,0 +1,202 @@
+"""A search agrees with the estimate of every layout, bit for bit, and its counts are whole."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trainplan.budgets import legality
+from trainplan.checks.layout import batch_divides, mesh_divides
+from trainplan.checks.legality import bubble, legal_layout
+from trainplan.estimation import Estimate, estimate
+from trainplan.figure import Figure
+from trainplan.plan.plan import Plan
+from trainplan.plan.read import plan_of_text
+from trainplan.reverse import changed
+from trainplan.search import rules, searching
+from trainplan.search.columns import chunk
+from trainplan.search.pieces import NUMBERS
+from trainplan.search.space import RECOMPUTE, SHARD, fields_of, space
+
+PLAN = """format = 1
+[model]
+num_hidden_layers = {layers}
+hidden_size = 1024
+intermediate_size = 4096
+num_attention_heads = 16
+num_key_value_heads = 8
+vocab_size = 32000
+{tables}
+[data]
+train_tokens = "10B"
+sequence_length = {length}
+sampler = "megatron-blended"
+[batch]
+global_batch_sequences = {batch}
+[training]
+framework = "{framework}"
+attention = "{attention}"
+[cluster]
+accelerator = "{part}"
+nodes = {nodes}
+accelerators_per_node = 8
+[parallelism]
+context_type = "{context}"
+sequence_parallel = {sequence}
+[utilization]
+value = 0.4
+evidence = "{evidence}"
+"""
+
+MOE = """[model.moe]
+num_experts = 16
+num_experts_per_tok = 2
+moe_intermediate_size = 512
+num_shared_experts = 1
+first_k_dense_replace = 1
+"""
+MLA = """[model.mla]
+q_lora_rank = 384
+kv_lora_rank = 128
+qk_nope_head_dim = 64
+qk_rope_head_dim = 32
+v_head_dim = 64
+"""
+MTP = "[model.mtp]\nnum_nextn_predict_layers = 1\n"
+
+PLANS = st.fixed_dictionaries(
+    {
+        "layers": st.sampled_from([8, 14, 24]),
+        "tables": st.sampled_from(["", "tie_word_embeddings = true\n", MOE, MOE + MLA, MOE + MLA + MTP]),
+        "length": st.sampled_from([1024, 8192]),
+        "batch": st.sampled_from([96, 512]),
+        "framework": st.sampled_from(["megatron", "deepspeed", "torchtitan", "fsdp", "maxtext"]),
+        "attention": st.sampled_from(["flash", "flash", "eager"]),
+        "part": st.sampled_from(["h100-sxm", "a100-sxm-80", "b200-sxm"]),
+        "nodes": st.sampled_from([1, 2, 6]),
+        "context": st.sampled_from(["ring", "all-to-all"]),
+        "sequence": st.sampled_from(["true", "false"]),
+        "evidence": st.sampled_from(["assumed", "published", "measured-here"]),
+    }
+)
+SENT = ("data", "tensor", "context", "pipeline", "expert")
+
+
+def plan_of(told: dict[str, Any]) -> Plan:
+    return plan_of_text(PLAN.format(**told), "generated.toml")
+
+
+def number(value: object) -> float:
+    assert isinstance(value, Figure), value
+    return float(value)
+
+
+def errors(found: Estimate) -> list[str]:
+    checks = (mesh_divides, batch_divides, legal_layout, bubble)
+    return [finding.code for check in checks for finding in check(found) if finding.severity == "error"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(told=PLANS, seed=st.integers(0, 2**32))
+def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
+    told: dict[str, Any], seed: int
+) -> None:
+    plan, chosen = plan_of(told), random.Random(seed)
+    pieces = list(searching.legal_pieces(plan, {}))
+    for words, piece in chosen.sample(pieces, min(6, len(pieces))):
+        here = chunk(words, piece.columns())
+        with np.errstate(all="ignore"):
+            memory, (step, sent), idle = here.memory(), here.step(), here.bubble()
+        rows, shape = np.flatnonzero(piece.alive), piece.alive.shape
+        for row in chosen.sample(range(len(rows)), min(3, len(rows))):
+            place = np.unravel_index(rows[row], shape)
+            fields = fields_of(words, dict(zip(NUMBERS, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
+            found = estimate(changed(plan, fields))
+            assert number(found.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
+            assert number(found.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
+            parts = [number(getattr(found.communication, name)) for name in SENT]
+            assert sum(parts, 0.0) == np.broadcast_to(sent, shape)[place], fields
+            assert number(found.bubble) == np.broadcast_to(idle, shape)[place], fields
+            assert errors(found) == [], fields
+
+
+@settings(max_examples=15, deadline=None)
+@given(told=PLANS, seed=st.integers(0, 2**32))
+def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_space(
+    told: dict[str, Any], seed: int
+) -> None:
+    plan, chosen = plan_of(told), random.Random(seed)
+    whole = space(plan)
+    legal = {key_of(fields) for fields in legal_fields(plan)}
+    for _ in range(30):
+        stages = chosen.choice(whole.stages)
+        words = {
+            "sharding": chosen.choice(["none", "zero-1", "zero-2", "zero-3", "hsdp"]),
+            "schedule": chosen.choice(["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"]),
+        }
+        numbers = {path: chosen.choice(values) for path, values in whole.axes.items()}
+        numbers |= {
+            "parallelism.pipeline": chosen.choice(stages.pipelines),
+            SHARD: chosen.choice(whole.shard_sizes or (1,)),
+        }
+        numbers[RECOMPUTE] = chosen.randrange(3)
+        fields = fields_of(whole.of_words(stages, **words, deep=True), numbers)
+        found, twin = errors(estimate(changed(plan, fields))), _twin(fields)
+        assert (key_of(fields) in legal) == (not found and not twin), (fields, found)
+
+
+def key_of(fields: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(fields.values())
+
+
+def legal_fields(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Every layout that the rules leave."""
+    for words, piece in searching.legal_pieces(plan, {}):
+        for numbers in piece.at(np.flatnonzero(piece.alive)).tolist():
+            yield fields_of(words, dict(zip(NUMBERS, numbers, strict=True)))
+
+
+def _twin(fields: dict[str, Any]) -> bool:
+    """Whether the layout counts under another name."""
+    schedule, pipeline = fields["parallelism.schedule"], fields["parallelism.pipeline"]
+    virtual = fields["parallelism.virtual_pipeline"]
+    return (pipeline == 1 and schedule != "1f1b") or (virtual > 1) != (schedule == "interleaved")
+
+
+@settings(max_examples=10, deadline=None)
+@given(told=PLANS)
+def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any]) -> None:
+    plan = plan_of(told)
+    states = list(searching.searching(plan))
+    last = states[-1]
+    assert sum(last.rejected.values()) + last.fitting == last.considered == last.settled
+    assert last.considered == space(plan).considered
+    assert [one.settled for one in states] == sorted(one.settled for one in states)
+    assert last.fitting <= last.legal <= last.considered
+
+
+def test_every_rule_is_asked_once() -> None:
+    groups = (rules.OF_NUMBERS, rules.OF_MESH, rules.OF_STAGES, rules.OF_SCHEDULE, rules.OF_SHARDING)
+    asked = [rule for group in groups for rule in group]
+    assert sorted(rule.__name__ for rule in asked) == sorted(rule.__name__ for rule in legality.RULES)
+
+
+@pytest.mark.parametrize(
+    "missing", ["num_hidden_layers", "hidden_size", "accelerator", "nodes", "global_batch_sequences"]
+)
+def test_a_missing_field_rejects_everything_by_its_name(missing: str) -> None:
+    told = {"layers": 8, "tables": "", "length": 1024, "batch": 64, "framework": "megatron", "attention": "flash"}
+    told |= {"part": "h100-sxm", "nodes": 1, "context": "ring", "sequence": "true", "evidence": "published"}
+    lines = [line for line in PLAN.format(**told).splitlines() if not line.startswith(missing)]
+    found = searching.searched(plan_of_text("\n".join(lines), "generated.toml"))
+    assert found.fitting == 0
+    assert sum(found.rejected.values()) == found.considered
+    assert any("missing" in reason for reason in found.rejected), found.rejected
+    assert isinstance(found.best(), tuple)
+    assert not found.best()

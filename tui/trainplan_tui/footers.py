@@ -1,0 +1,85 @@
+"""The keys that work for the row under the cursor, for the footer: most used first, `? help` last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from trainplan_tui.panes.rows import BodyRow
+from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.widgets.frame import Entry
+
+EDITING: Final = (
+    Entry("enter", "take it"),
+    Entry("esc", "put back"),
+    Entry("tab", "next field"),
+    Entry("ctrl+u", "clear"),
+)
+OF_PANE: Final = {
+    "pilot": (
+        ("row.explain", "explain"),
+        ("pilot.log", "log"),
+        ("ready.waive", "waive"),
+        ("pilot.command", "launch text"),
+    ),
+    "ready": (
+        ("row.explain", "explain"),
+        ("ready.sign", "sign"),
+        ("ready.waive", "waive"),
+        ("row.add", "attach"),
+        ("pane.view", "view"),
+    ),
+    "mesh": (("mesh.search", "find layouts"),),
+    "compute": (("pilot.log", "log"),),
+    "memory": (("pilot.log", "log"),),
+}
+"""Keys of one pane, after `enter`."""
+
+
+def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry]:
+    """What the footer shows."""
+    if editing:
+        return list(EDITING)
+    row = rows[host.cursor.position(rows)] if rows else None
+    first, module = _enter(row), host.cursor.shown_pane.module
+    shown: list[tuple[str, str]] = [("row.enter", first)]
+    shown += [one for one in OF_PANE.get(module, ()) if module in ("pilot", "ready")]
+    shown += [("row.explain", "explain")] if first == "edit" and module != "pilot" else []
+    shown += [("field.up", "step")] if row and row.boxes and module != "pilot" else []
+    if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
+        shown += [("pane.view", "view")]
+    if row and row.id.startswith("data.s"):
+        shown += [("row.add", "add")]
+    shown += [one for one in OF_PANE.get(module, ()) if module not in ("pilot", "ready")]
+    return [Entry(key, word) for id_, word in (*shown, *_everywhere(host)) if (key := _key(host, id_))]
+
+
+def _enter(row: BodyRow | None) -> str:
+    if row and row.boxes:
+        return "edit"
+    if row and row.id.startswith("readiness."):
+        return "walk"
+    if row and row.id.startswith("claim "):
+        return "take as evidence"
+    return "go to field" if row and row.kind == "finding" else "explain"
+
+
+def _everywhere(host: Host) -> list[tuple[str, str]]:
+    shown = [("find", "find")] + ([("finding.next", "finding")] if host.session.shown.findings else [])
+    if host.session.shown.unsaved:
+        shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
+    elif host.session.history.at:
+        shown += [("edit.undo", "undo")]
+    return [
+        *shown,
+        ("palette", "palette"),
+        ("file.compare", "compare"),
+        ("file.editor", "editor"),
+        ("quit", "quit"),
+        ("help", "help"),
+    ]
+
+
+def _key(host: Host, id_: str) -> str:
+    key = host.keymap.shown(id_)
+    return f"{key} {host.keymap.shown('field.down')}".strip() if id_ == "field.up" else key

@@ -1,0 +1,127 @@
+"""Acts on their way into the record beside the plan, and from there into the plan's own mirror of it.
+
+An act is appended to the record first, then mirrored in the plan's text, which is saved where nothing else was unsaved.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import getpass
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from trainplan.files.attaching import EvidenceError, evidence_of_file
+from trainplan.files.save import ChangedOnDisk, SaveError
+from trainplan.files.signoffs import RecordError, appended
+from trainplan.plan.read import Unusable
+from trainplan.plan.tree import SpliceError
+from trainplan.review.ladder import RungState, ladder
+from trainplan.review.measured import loosened_since, measured_since
+from trainplan.review.mirror import mirrored
+from trainplan.review.record import Act, EvidenceHash
+from trainplan.review.rungs import loosening, measurement
+from trainplan.review.state import told_status
+from trainplan_tui.dossier import NOTHING, read_dossier
+from trainplan_tui.panes.standing import acted
+from trainplan_tui.sheets.sheet import Host
+
+if TYPE_CHECKING:
+    from trainplan.plan.plan import Plan
+    from trainplan_tui.session import Session
+
+
+def now() -> dt.datetime:
+    """The time of an act."""
+    return dt.datetime.now(dt.UTC)
+
+
+def person(session: Session) -> str:
+    """Who acts: the name typed last in this session, else the login name."""
+    try:
+        return session.person or getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def read_record(session: Session) -> None:
+    """The record as it is on the disk now."""
+    session.take_dossier(read_dossier(session.path, session.dossier or NOTHING, now()))
+
+
+def done(host: Host, act: Act) -> bool:
+    """An act into the record and the mirror; whether the record took it. The footer says what happened."""
+    session = host.session
+    saved = not session.shown.unsaved
+    try:
+        appended(session.path, act)
+    except (RecordError, ValueError) as error:
+        host.message = f"nothing was recorded. {error}"
+        return False
+    session.person = act.signer
+    read_record(session)
+    trouble = _mirror(session, act, saved=saved)
+    host.message = f"{act.subject}: {acted(act).split(' ', 2)[2]}" + (f"; {trouble}" if trouble else "")
+    return True
+
+
+def _mirror(session: Session, act: Act, *, saved: bool) -> str:
+    """The act in the plan's text, saved where the plan was; what went wrong, else nothing."""
+    present, figures, reviewed = session.history.now, session.shown.estimate, session.shown.reviewed.now
+    status = next((told_status(reviewed.record, one) for one in reviewed.items if one.item.name == act.subject), "")
+    try:
+        after = mirrored(present.text, present.plan, act, figures.quantities, session.path.name, status)
+    except (SpliceError, Unusable) as error:
+        return f"the plan does not mirror it: {error}"
+    if after.text == present.text:
+        return ""
+    session.commit(after, f"readiness.{act.subject}")
+    if not saved:
+        return "mirrored in the unsaved plan"
+    try:
+        session.save()
+    except (SaveError, ChangedOnDisk) as error:
+        return f"recorded, but the plan's mirror is not saved: {error}"
+    return ""
+
+
+def pilot_saved(host: Host, before: Plan) -> str:
+    """A save that brought measured values or looser thresholds: the record says on which plan, who and why. What it says."""
+    session = host.session
+    acts = [*_loosenings(session, before), *_measurements(session, before)]
+    try:
+        for act in acts:
+            appended(session.path, act)
+    except (RecordError, ValueError) as error:
+        return f"not in the record: {error}"
+    if acts:
+        read_record(session)
+    return f"record: {', '.join(dict.fromkeys(act.subject for act in acts))}" if acts else ""
+
+
+def _loosenings(session: Session, before: Plan) -> list[Act]:
+    """A line for each threshold that lets more pass than in the saved plan, with the reason that was typed."""
+    rungs, signer = {rung.name: rung for rung in ladder(before)}, person(session)
+    found: list[Act] = []
+    for one in loosened_since(before, session.shown.plan):
+        reason = session.reasons.pop(one.path, "") or "no reason given"
+        found.append(loosening(rungs[one.rung], one.metric, one.new, signer, now(), reason))
+    return found
+
+
+def _measurements(session: Session, before: Plan) -> list[Act]:
+    """A line for each rung with new values: on which fields and thresholds, with the hashes of what shows it."""
+    plan, quantities = session.shown.plan, session.shown.estimate.quantities
+    rungs = {rung.name: rung for rung in ladder(plan)}
+    return [
+        measurement(rungs[name], plan, quantities, person(session), now(), _shown_by(session, rungs[name]))
+        for name in measured_since(before, plan)
+    ]
+
+
+def _shown_by(session: Session, rung: RungState) -> tuple[EvidenceHash, ...]:
+    """The rung's evidence files that can be read, each with its hash."""
+    found: list[EvidenceHash] = []
+    for path in dict.fromkeys(check.evidence for check in rung.checks if check.evidence):
+        with suppress(EvidenceError):
+            found.append(evidence_of_file(session.path.parent, session.path.parent / path, limit=2.0)[0])
+    return tuple(found)
