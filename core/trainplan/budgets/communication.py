@@ -15,10 +15,11 @@ from trainplan.budgets.memory_recipe import element_bytes
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, choose, given, total
+from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import steptime as t
+from trainplan.kinds import choose
 
 SCATTERS: Final = ("megatron", "deepspeed")
 """Frameworks that split what goes to the next stage over the tensor ranks, with sequence parallel or without.
