@@ -191,9 +191,12 @@ async def test_evidence_is_attached_with_its_hash_and_a_changed_file_is_found(pl
 
     async def then(app, pilot) -> None:
         await _open(app, pilot, "owner")
-        await _press(app, "a runbook tab enter ctrl+u l e e enter enter enter")
+        await _press(app, "a runbook tab enter ctrl+u l e e enter enter 4 8 1 2 enter enter")
         assert _record(app)[0]["evidence"][0]["path"] == "runbook.md"
         assert _record(app)[0]["author"] == "lee"
+        assert _record(app)[0]["evidence"][0]["job"] == "4812"
+        assert _record(app)[0]["evidence"][0]["size"] == len("stop at NaN\n")
+        assert _record(app)[0]["evidence"][0]["modified"].endswith("+00:00")
         await _press(app, f"space j space j space S {KIM} enter enter l e e enter ok enter esc")
         assert "✓ signed" in _at(app, "ownership")
         (tmp_path / "runbook.md").write_text("never stop\n", encoding="utf-8")

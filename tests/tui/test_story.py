@@ -155,7 +155,7 @@ def _sign(team: Team, name: str) -> None:
     item = next(item for item in ITEMS if item.name == name)
     team.keys("a", "evidence", "\t", "\r")
     team.shows("as evidence of")
-    team.keys("\x15", "Kim", "\r", "\r", "\r")
+    team.keys("\x15", "Kim", "\r", "\r", "\r", "\r")
     team.shows(f"attached to {name}")
     team.keys(" j" * len(item.attested))
     team.keys("S")

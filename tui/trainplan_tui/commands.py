@@ -226,7 +226,7 @@ class Commands:
         if row is None or not is_standing(row.id):
             self._file("open_row")
         else:
-            self._pilot("attach") if row.id.startswith("pilot.") else self._review("attach")
+            self._pilot("attach") if row.id.startswith("pilot.") else self._review("tell_evidence")
 
     def _open(self, module: str, sheet: str) -> None:
         from importlib import import_module

@@ -150,6 +150,14 @@ def _waived(host: Host, item: Item, told: dict[str, str]) -> str:
     return ""
 
 
+def tell_evidence(host: Host) -> None:
+    """Name the evidence of the item under the cursor, with what is wrong with it."""
+    item, dossier = item_under(host), host.session.dossier or NOTHING
+    files = signing.evidence_now(dossier.record, item.name) if item is not None else ()
+    told = [dossier.broken.get(file, f"{file.path} sha256 {file.sha256[:8]}") for file in files]
+    host.message = f"evidence: {'; '.join(told)}" if told else "no evidence attached: a attaches a file"
+
+
 def evidence_from(host: Host, file: Path) -> tuple[EvidenceHash, str] | None:
     """A file as evidence, and where a link leads; None where it cannot be, and the footer says why."""
     try:
@@ -171,6 +179,7 @@ def attach_to(host: Host, subject: str, wanted: str) -> None:
         asked = (
             Asked("author", "author", session.author or person(session), "who made the evidence"),
             Asked("signer", "attached by", person(session)),
+            Asked("job", "job", found[0].job, "number of the job that wrote it, if one did"),
             Asked("note", "note", link),
         )
         notes = ("the author cannot be the only signer of a blocking item",)
@@ -187,7 +196,12 @@ def _attaching(host: Host, subject: str, file: EvidenceHash) -> Callable[[dict[s
             return "who made the evidence, and who attaches it"
         host.close_sheet()
         host.session.author = told["author"]
-        if done(host, signing.attach_act(subject, (file,), _answers(told), host.session.shown.plan, now())):
+        if done(
+            host,
+            signing.attach_act(
+                subject, (replace(file, job=told["job"]),), _answers(told), host.session.shown.plan, now()
+            ),
+        ):
             host.message = f"{file.path} attached to {subject}, sha256 {file.sha256[:8]}; made by {told['author']}"
         return ""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
+import re
 from pathlib import Path
 
 from trainplan.files.bounded import TIME_LIMIT, Unread, answered, digest, leads_out
@@ -28,8 +30,17 @@ def evidence_of_file(
 
 def _hashed(folder: Path, path: Path, size_limit: int) -> tuple[EvidenceHash, str] | str:
     try:
-        return EvidenceHash(os.path.relpath(path, folder), digest(path, size_limit)), leads_out(folder, path)
+        sha256, status = digest(path, size_limit), os.stat(path)
+        modified = dt.datetime.fromtimestamp(status.st_mtime, dt.UTC).isoformat(timespec="seconds")
+        named = os.path.relpath(path, folder)
+        return EvidenceHash(named, sha256, status.st_size, modified, job_of(path.name)), leads_out(folder, path)
     except Unread as error:
         return error.sentence
     except (OSError, ValueError) as error:
         return os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
+
+
+def job_of(name: str) -> str:
+    """The number of the job that a log's name carries, as Slurm's `%x-%j.out` and `slurm-%j.out` write it; "" where it has none."""
+    found = re.search(r"(?:^|[-_.])(\d{3,})(?:[-_.]\d+)?\.(?:out|err|log|txt)$", name)
+    return found[1] if found else ""

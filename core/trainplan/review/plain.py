@@ -9,7 +9,7 @@ from typing import Any
 
 from trainplan.review.covers import Change
 from trainplan.review.ladder import CheckState
-from trainplan.review.record import Act
+from trainplan.review.record import Act, EvidenceHash
 from trainplan.review.rungs import Loosening, RungReview
 from trainplan.review.state import ItemState, Review
 
@@ -58,7 +58,17 @@ def _act(act: Act) -> dict[str, Any]:
         "reason": act.reason,
         "note": act.note,
         "until": act.until.isoformat() if act.until else None,
-        "evidence": [{"path": file.path, "sha256": file.sha256} for file in act.evidence],
+        "evidence": [_file(file) for file in act.evidence],
+    }
+
+
+def _file(file: EvidenceHash) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "sha256": file.sha256,
+        "size": file.size,
+        "modified": file.modified,
+        "job": file.job,
     }
 
 

@@ -25,10 +25,16 @@ LINE_LIMIT: Final = 1_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class EvidenceHash:
-    """A file that an act stands on: its path relative to the plan, and its sha256 in hexadecimal when it was attached."""
+    """A file that an act stands on: its path relative to the plan, and its sha256 in hexadecimal when it was attached.
+
+    `size` in bytes and `modified` (UTC) are the file's then, 0 and "" where nobody recorded them; `job` is the job that wrote it.
+    """
 
     path: str
     sha256: str
+    size: int = 0
+    modified: str = ""
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ def line_of(act: Act, before: bytes) -> bytes:
         **({"until": act.until.isoformat()} if act.until else {}),
         **({"covers": dict(act.covers)} if act.covers else {}),
         **({"attested": list(act.attested)} if act.attested else {}),
-        **({"evidence": [{"path": one.path, "sha256": one.sha256} for one in act.evidence]} if act.evidence else {}),
+        **({"evidence": [_file_data(one) for one in act.evidence]} if act.evidence else {}),
     }
     line = json.dumps(data, ensure_ascii=True, allow_nan=False).encode() + b"\n"
     if len(line) > LINE_LIMIT:
@@ -188,7 +194,7 @@ def _act(data: Mapping[str, Any]) -> Act:
         **{name: _text(data, name, "") for name in _WORDS},
         until=dt.date.fromisoformat(until) if until else None,
         covers=_covers(covers),
-        evidence=tuple(EvidenceHash(_text(one, "path"), _text(one, "sha256", "")) for one in evidence),
+        evidence=tuple(_file(one) for one in evidence),
         attested=tuple(_point(one) for one in attested),
     )
 
@@ -198,6 +204,19 @@ def _text(data: Mapping[str, Any], name: str, absent: str | None = None) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is not text")
     return value
+
+
+def _file_data(one: EvidenceHash) -> dict[str, Any]:
+    told = {"path": one.path, "sha256": one.sha256, "size": one.size, "modified": one.modified, "job": one.job}
+    return {name: value for name, value in told.items() if value or name in ("path", "sha256")}
+
+
+def _file(data: Mapping[str, Any]) -> EvidenceHash:
+    size = data.get("size", 0)
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise TypeError("size of evidence is no number of bytes")
+    words = [_text(data, name, "") for name in ("sha256", "modified", "job")]
+    return EvidenceHash(_text(data, "path"), words[0], size, *words[1:])
 
 
 def _point(value: Any) -> str:
