@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 from typing import Any, Final, get_args
 
-from trainplan.budgets.layout import whole
+from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.memory_stages import MOST_RANKS
 from trainplan.budgets.shape import has_table, known_depth
 from trainplan.budgets.situation import Situation
@@ -112,12 +112,6 @@ def batches(plan: Plan) -> list[int]:
     """Sequences of every global batch that the plan says."""
     told = [plan.batch, *plan.data.stages, *plan.batch.schedule]
     return [int(one.global_batch_sequences) for one in told if one.global_batch_sequences is not None]
-
-
-def divisors(number: int) -> tuple[int, ...]:
-    """Divisors of a whole number, rising; one alone where there is none."""
-    small = [step for step in range(1, int(number**0.5) + 1) if number % step == 0]
-    return tuple(sorted({*small, *(number // step for step in small)})) or (1,)
 
 
 def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
