@@ -146,9 +146,13 @@ def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
         SHARD: numbers[SHARD] if parallel.sharding == "hsdp" else None,
         "parallelism.schedule": parallel.schedule,
         RECOMPUTE: RECOMPUTES[numbers[RECOMPUTE]],
-        "parallelism.first_stage_layers": parallel.first_stage_layers,
-        "parallelism.last_stage_layers": parallel.last_stage_layers,
+        "parallelism.first_stage_layers": _whole(parallel.first_stage_layers),
+        "parallelism.last_stage_layers": _whole(parallel.last_stage_layers),
     }
+
+
+def _whole(count: float | None) -> int | None:
+    return None if count is None else int(count)
 
 
 def own_fields(plan: Plan) -> dict[str, Any]:
