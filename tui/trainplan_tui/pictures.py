@@ -31,6 +31,7 @@ SHOTS: Final = (
     ("parallelism", "80x24", "5"),
     ("parallelism-wide", "160x45", "5"),
     ("walk", "80x24", "5 v v"),
+    ("layouts", "80x24", "5 F"),
     ("storage", "80x24", "6"),
     ("reliability", "80x24", "7"),
     ("reliability-wide", "160x45", "7"),
@@ -77,6 +78,7 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
         for key in keys:
             await app.on_event(Key(key, key if len(key) == 1 else None))
         await _forecasted(app)
+        await _searched(app)
         await pilot.pause()
         return without_fonts(app.export_screenshot(title=f"trainplan-tui {plan.name}"))
 
@@ -84,6 +86,14 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
 async def _forecasted(app: PlanApp) -> None:
     """Wait for the forecast, so that a picture never depends on the speed of the machine that drew it."""
     while app.session.shown.forecast is None:
+        await asyncio.sleep(0.05)
+
+
+async def _searched(app: PlanApp) -> None:
+    """Wait for a search, for the same reason."""
+    from trainplan_tui.sheets.layouts import LayoutsSheet
+
+    while any(isinstance(sheet, LayoutsSheet) and not sheet.done for sheet in app.sheets):
         await asyncio.sleep(0.05)
 
 

@@ -37,6 +37,7 @@ class LayoutsSheet(Listing):
         self.host, self.use, self.plan = host, use, host.session.shown.plan
         self.own, self.order = own_fields(self.plan), "time"
         self.state: Search | None = None
+        self.done = False
         self._found: tuple[Found, ...] = ()
         self._told: dict[int, Listed] = {}
         self.searcher = Searcher(self.plan, self._deliver)
@@ -46,7 +47,7 @@ class LayoutsSheet(Listing):
         """What is known by now, from the search's thread; the list itself waits for the end."""
         if last:
             self._rank(state)
-        self.state = state
+        self.state, self.done = state, last
         self.host.paint_soon()
 
     def _rank(self, state: Search) -> None:
@@ -93,7 +94,7 @@ class LayoutsSheet(Listing):
     def _nothing(self) -> str:
         """What stands where no layout does."""
         state = self.state
-        if state is None or not self.searcher.ended:
+        if state is None or not self.done:
             return ""
         near = state.layouts(state.nearest)
         over = (
