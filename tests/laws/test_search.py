@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
+from tests.laws.test_absurd_plans import WHOLE, absurd
 
 from trainplan.budgets import legality
 from trainplan.checks.layout import batch_divides, mesh_divides
@@ -17,12 +20,14 @@ from trainplan.checks.legality import bubble, legal_layout
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
-from trainplan.plan.read import plan_of_text
+from trainplan.plan.read import open_plan, plan_of_text
 from trainplan.reverse import changed
 from trainplan.search import rules, searching
 from trainplan.search.columns import chunk
 from trainplan.search.pieces import NUMBERS
 from trainplan.search.space import RECOMPUTE, SHARD, fields_of, space
+
+PUBLISHED = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 
 PLAN = """format = 1
 [model]
@@ -102,18 +107,14 @@ def errors(found: Estimate) -> list[str]:
     return [finding.code for check in checks for finding in check(found) if finding.severity == "error"]
 
 
-@settings(max_examples=25, deadline=None)
-@given(told=PLANS, seed=st.integers(0, 2**32))
-def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
-    told: dict[str, Any], seed: int
-) -> None:
-    plan, chosen = plan_of(told), random.Random(seed)
+def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) -> None:
+    """Some layouts of some pieces against the estimates of their plans."""
     pieces = list(searching.legal_pieces(plan, {}))
-    for words, piece in chosen.sample(pieces, min(6, len(pieces))):
-        here = chunk(words, piece.columns())
+    for words, piece in chosen.sample(pieces, min(pieces_tried, len(pieces))):
+        here, shape = chunk(words, piece.columns()), piece.alive.shape
         with np.errstate(all="ignore"):
             memory, (step, sent), idle = here.memory(), here.step(), here.bubble()
-        rows, shape = np.flatnonzero(piece.alive), piece.alive.shape
+        rows = np.flatnonzero(piece.alive)
         for row in chosen.sample(range(len(rows)), min(3, len(rows))):
             place = np.unravel_index(rows[row], shape)
             fields = fields_of(words, dict(zip(NUMBERS, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
@@ -126,7 +127,36 @@ def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
             assert errors(found) == [], fields
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=20, deadline=None)
+@given(told=PLANS, seed=st.integers(0, 2**32))
+def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
+    told: dict[str, Any], seed: int
+) -> None:
+    hold_to_estimates(plan_of(told), random.Random(seed))
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_elements_of_published_plans_equal_their_estimates(path: Path) -> None:
+    hold_to_estimates(open_plan(path).plan, random.Random(7), pieces_tried=8)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(told=absurd, whole=st.booleans())
+def test_an_absurd_plan_is_searched_or_says_what_is_missing(told: dict[str, Any], whole: bool) -> None:
+    tables = (WHOLE if whole else {}) | {
+        name: {**WHOLE.get(name, {}), **table} if whole and isinstance(table, dict) else table
+        for name, table in told.items()
+    }
+    try:
+        plan = Plan.model_validate(tables)
+    except ValidationError:
+        return
+    found = searching.searched(plan)
+    assert sum(found.rejected.values()) + found.fitting == found.considered == found.settled
+    assert len(found.best(count=3)) == min(3, found.fitting)
+
+
+@settings(max_examples=8, deadline=None)
 @given(told=PLANS, seed=st.integers(0, 2**32))
 def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_space(
     told: dict[str, Any], seed: int
@@ -169,7 +199,7 @@ def _twin(fields: dict[str, Any]) -> bool:
     return (pipeline == 1 and schedule != "1f1b") or (virtual > 1) != (schedule == "interleaved")
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(told=PLANS)
 def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any]) -> None:
     plan = plan_of(told)

@@ -36,6 +36,7 @@ SHOTS: Final = (
     ("parallelism", "80x24", "5"),
     ("parallelism-wide", "160x45", "5"),
     ("walk", "80x24", "5 v v"),
+    ("layouts", "80x24", "5 F"),
     ("storage", "80x24", "6"),
     ("reliability", "80x24", "7"),
     ("reliability-wide", "160x45", "7"),
@@ -93,6 +94,7 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
             await app.on_event(Key(key, key if len(key) == 1 else None))
         await _forecasted(app)
         await _checked(app)
+        await _searched(app)
         await pilot.pause()
         return without_fonts(app.export_screenshot(title=f"trainplan-tui {plan.name}"))
 
@@ -112,6 +114,14 @@ async def _checked(app: PlanApp) -> None:
     if app.session.dossier is not None:
         app.session.take_dossier(replace(app.session.dossier, at=NOON))
         app.paint()
+
+
+async def _searched(app: PlanApp) -> None:
+    """Wait for a search, for the same reason."""
+    from trainplan_tui.sheets.layouts import LayoutsSheet
+
+    while any(isinstance(sheet, LayoutsSheet) and not sheet.ended for sheet in app.sheets):
+        await asyncio.sleep(0.05)
 
 
 def without_fonts(picture: str) -> str:

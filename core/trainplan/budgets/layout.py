@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import isqrt
 from typing import Any, Literal
 
 from trainplan.budgets.shape import Shape
@@ -57,8 +59,16 @@ def layout_of(s: Situation, shape: Shape, mesh: MeshBudget, tokens: TokenBudget)
     return Layout(s, shape, whole(mesh.world_size), whole(mesh.data), whole(tokens.microbatches), whole(length))
 
 
+@lru_cache(256)
+def divisors(number: int) -> tuple[int, ...]:
+    """Divisors of a whole number, rising; one alone where there is none."""
+    small = [step for step in range(1, isqrt(max(number, 0)) + 1) if number % step == 0]
+    return tuple(sorted({*small, *(number // step for step in small)})) or (1,)
+
+
 def nearest(size: int, degree: int) -> str:
     """The nearest divisors of `size` below and above a degree."""
-    below = next((step for step in range(min(degree, size), 0, -1) if size % step == 0), 1)
-    above = next((step for step in range(degree, size + 1) if size % step == 0), 0)
+    steps = divisors(size)
+    below = max((step for step in steps if step <= degree), default=1)
+    above = min((step for step in steps if step >= degree), default=0)
     return f"{below} or {above}" if above and above != below else str(below)

@@ -23,8 +23,8 @@ from trainplan.formulas import memory_work as f
 Rank = tuple[float, float, float, float, float]
 """Dense layers, expert layers, 1 with the embedding, 1 with the head, and the rank itself."""
 
-
 MOST_KNOWN: Final = 4096
+"""Pipelines whose ranks are remembered."""
 
 
 @record

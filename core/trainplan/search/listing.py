@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.budgets.communication import DIMENSIONS
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure, Quantity
 from trainplan.plan.plan import Plan
@@ -56,6 +57,17 @@ def listed(plan: Plan, layouts: Sequence[Found], own: Mapping[str, Any], first: 
     ]
 
 
+def own_layout(plan: Plan, own: Mapping[str, Any], target: float) -> Listed | None:
+    """The plan's own layout as one of a list, in no place of it; None where its memory or step cannot be told."""
+    told = estimate(plan)
+    step, memory = told.step.predicted_step_time, told.memory.total
+    if not isinstance(step, Figure) or not isinstance(memory, Figure):
+        return None
+    sent = sum(float(getattr(told.communication, name)) for name in DIMENSIONS)
+    found = Found(own, float(step), sent, float(memory), float(memory) > target)
+    return Listed(0, found, True, told)
+
+
 def table(rows: Sequence[Listed]) -> list[tuple[str, ...]]:
     """The heads and a row of cells for each layout."""
     degrees = [*ALWAYS, *(path for path in SOMETIMES if any(row.found.fields[path] > 1 for row in rows))]
@@ -78,7 +90,7 @@ def _cells(row: Listed, degrees: Sequence[str]) -> tuple[str, ...]:
     fields, told = row.found.fields, row.estimate.quantities
     share = told["communication.exposed_share"]
     return (
-        f"{row.mark}{row.place}",
+        f"{row.mark}{row.place or ''}",
         *(f"{fields[path]}" for path in degrees),
         whole_text(row.estimate.mesh.data),
         sharding(fields),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 from typing import Any, Final, get_args
 
-from trainplan.budgets.layout import whole
+from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.memory_stages import MOST_RANKS
 from trainplan.budgets.shape import has_table, known_depth
 from trainplan.budgets.situation import Situation
@@ -82,10 +82,8 @@ def space(plan: Plan) -> Space:
     """The space of a plan; a number that nothing limits yet has the plan's own value alone."""
     s = Situation(plan)
     world = whole(mesh_budget(s).world_size) or 1
-    mixed, domain = (
-        has_table(s, "moe"),
-        _count(s, "cluster.scale_up_domain") or _count(s, "cluster.accelerators_per_node"),
-    )
+    mixed, node = has_table(s, "moe"), _count(s, "cluster.accelerators_per_node")
+    domain = _count(s, "cluster.scale_up_domain") or node
     axes = {
         EXPERT_TENSOR: divisors(gcd(domain, world)) if mixed else (1,),
         EXPERT: divisors(_count(s, "model.moe.num_experts")) if mixed else (1,),
@@ -114,18 +112,10 @@ def batches(plan: Plan) -> list[int]:
     return [int(one.global_batch_sequences) for one in told if one.global_batch_sequences is not None]
 
 
-def divisors(number: int) -> tuple[int, ...]:
-    """Divisors of a whole number, rising; one alone where there is none."""
-    small = [step for step in range(1, int(number**0.5) + 1) if number % step == 0]
-    return tuple(sorted({*small, *(number // step for step in small)})) or (1,)
-
-
 def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
     """Even pipelines; the plan's own ends; and ends one layer short where embedding and head make up for it."""
     own, parallel = int(plan.parallelism.pipeline), plan.parallelism
-    first, last = (
-        None if count is None else int(count) for count in (parallel.first_stage_layers, parallel.last_stage_layers)
-    )
+    first, last = _whole(parallel.first_stage_layers), _whole(parallel.last_stage_layers)
     even = tuple(count for count in divisors(layers) if count <= MOST_RANKS)
     free = first is None and last is None
     yield Stages(_with(even, own) if free else even)
@@ -133,13 +123,8 @@ def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
         yield Stages((own,), first, last)
     for count in divisors(layers + 2) if layers else ():
         short = (layers + 2) // count - 1
-        if (
-            2 < count <= MOST_RANKS
-            and short
-            and layers % count
-            and world % count == 0
-            and (count, first, last) != (own, short, short)
-        ):
+        fills = 2 < count <= MOST_RANKS and short > 0 and layers % count > 0 and world % count == 0
+        if fills and (count, first, last) != (own, short, short):
             yield Stages((count,), short, short)
 
 
@@ -152,9 +137,13 @@ def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
         SHARD: numbers[SHARD] if parallel.sharding == "hsdp" else None,
         "parallelism.schedule": parallel.schedule,
         RECOMPUTE: RECOMPUTES[numbers[RECOMPUTE]],
-        "parallelism.first_stage_layers": parallel.first_stage_layers,
-        "parallelism.last_stage_layers": parallel.last_stage_layers,
+        "parallelism.first_stage_layers": _whole(parallel.first_stage_layers),
+        "parallelism.last_stage_layers": _whole(parallel.last_stage_layers),
     }
+
+
+def _whole(count: float | None) -> int | None:
+    return None if count is None else int(count)
 
 
 def own_fields(plan: Plan) -> dict[str, Any]:

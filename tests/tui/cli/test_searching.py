@@ -105,10 +105,22 @@ def test_columns_mark_the_plan_and_count_what_was_rejected(capsys: pytest.Captur
     assert "considered, " in text
 
 
+def test_the_plan_stands_below_where_it_is_not_among_the_best(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    assert main(["search", plan, "--top", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    places = [line.split()[0] for line in lines[3:6]]
+    assert places == ["1", "2", "="]
+    data = told(capsys, plan, "--top", "2")
+    assert data["plan_layout"]["parallelism"]["tensor"] == 2
+    assert data["plan_layout"]["is_plan"]
+    assert not any(one["is_plan"] for one in data["layouts"])
+
+
 def test_plain_says_one_fact_a_line(capsys: pytest.CaptureFixture[str], plan: str) -> None:
     assert main(["search", plan, "--plain", "--top", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert sum(line.startswith("layout ") for line in lines) == 2
+    assert sum(line.startswith("not among them, the plan: ") for line in lines) == 1
     assert any(line.startswith("rejected: ") for line in lines)
 
 

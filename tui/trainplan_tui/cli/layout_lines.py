@@ -7,7 +7,7 @@ from typing import Final
 
 from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, table
+from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, own_layout, table
 from trainplan.search.searching import Search
 from trainplan.search.sizes import Size
 from trainplan.search.space import own_fields
@@ -35,14 +35,17 @@ class Told:
     tried: tuple[Size, ...]
 
     def rows(self) -> list[Listed]:
-        """The best few with their estimates."""
-        return listed(self.plan, self.search.best(self.by, self.top), own_fields(self.plan))
+        """The best few with their estimates, and the plan's own layout where it is not among them."""
+        own = own_fields(self.plan)
+        rows = listed(self.plan, self.search.best(self.by, self.top), own)
+        here = own_layout(self.plan, own, self.search.target) if rows and not any(row.is_plan for row in rows) else None
+        return rows if here is None else [*rows, here]
 
 
 def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     """Columns, then counts."""
     found, rows, rule = told.search, told.rows(), glyphs.rule * 2
-    shown = f"{len(rows)} of {found.fitting:,} layouts that fit, by {ORDERED[told.by]}"
+    shown = f"{sum(row.place > 0 for row in rows)} of {found.fitting:,} layouts that fit, by {ORDERED[told.by]}"
     lines = [f"{told.name}: {shown if rows else _nearest(told)}", _kept(told.plan)]
     lines += [f"  {line}" for line in aligned(table(rows))] if rows else []
     if any(row.is_plan or row.found.above_target for row in rows):
@@ -58,8 +61,9 @@ def plain_lines(told: Told) -> list[str]:
     found = told.search
     lines = [f"{told.name}, search by {ORDERED[told.by]}", _kept(told.plan), _counts(found)]
     for row in told.rows():
+        name = f"layout {row.place}" if row.place else "not among them"
         own = ", the plan" if row.is_plan else ", above the memory target" if row.found.above_target else ""
-        lines.append(f"layout {row.place}{own}: {in_words(row.found.fields)}: {_numbers(row)}")
+        lines.append(f"{name}{own}: {in_words(row.found.fields)}: {_numbers(row)}")
     if not found.fitting:
         lines.append(_nearest(told))
     lines += [f"rejected: {count:,}, {reason}" for reason, count in _by_count(found)]

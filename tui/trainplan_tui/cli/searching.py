@@ -11,6 +11,7 @@ from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import Opened
 from trainplan.reverse import changed
+from trainplan.search.listing import own_layout
 from trainplan.search.searching import Found, Search, searched
 from trainplan.search.sizes import Size, sizes
 from trainplan.search.space import own_fields
@@ -58,6 +59,7 @@ def run(options: Options) -> int:
 def as_json(plan: Opened, found: Search, by: str, top: int, tried: tuple[Size, ...]) -> dict[str, object]:
     """One object: counts, layouts best first, the front of time against memory, and cluster sizes where asked for."""
     own = own_fields(plan.plan)
+    here = own_layout(plan.plan, own, found.target)
     near = found.layouts(found.nearest) if not found.fitting else ()
     return {
         "format": asjson.FORMAT,
@@ -69,6 +71,7 @@ def as_json(plan: Opened, found: Search, by: str, top: int, tried: tuple[Size, .
         "usable": None if found.usable == float("inf") else int(found.usable),
         "target": None if found.target == float("inf") else int(found.target),
         "layouts": [_layout(plan.plan, one, own) for one in found.best(by, top)],
+        "plan_layout": None if here is None else _layout(plan.plan, here.found, own),
         "front": [_layout(plan.plan, one, own) for one in found.layouts(found.front)],
         "nearest": [_layout(plan.plan, one, own) for one in near],
         "rejected": dict(found.rejected),
