@@ -8,11 +8,11 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
-from trainplan.frozen import frozen, record
+from trainplan.frozen import frozen
 from trainplan.numeric import maximum, where
 
 P = ParamSpec("P")
@@ -260,28 +260,6 @@ def _combined(
     if card is None:
         card = cards[names, unit] = Card(name, unit, "definition", True, names, body)
     return derived(card, value, parts)
-
-
-@record
-class Kinds:
-    """A word of a plan as a column: the words, and the place of each row's among them."""
-
-    words: tuple[str, ...]
-    places: Any
-
-    def of(self, values: Sequence[Any]) -> Any:
-        """Each row's own of some values, one for each word in order."""
-        value = values[0]
-        for place, other in enumerate(values[1:], 1):
-            value = where(self.places == place, other, value)
-        return value
-
-
-def choose(kind: str | Kinds, **branches: Callable[[], Figure]) -> Figure:
-    """The branch of that name, called; it alone is explained. On a column of kinds each row has its own."""
-    if isinstance(kind, Kinds):
-        return cast("Figure", kind.of([choose(word, **branches) for word in kind.words]))
-    return branches[kind.replace("-", "_")]()
 
 
 def require(value: Quantity, ok: bool, code: str) -> Figure:

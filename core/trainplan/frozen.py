@@ -40,7 +40,7 @@ def field_names(kind: type) -> tuple[str, ...]:
 def _made(kind: type[T], code: Any, methods: dict[str, Any]) -> type[T]:
     """The class anew, with a slot for each field of its own and the methods that all of these classes share."""
     inherited = field_names(kind)
-    own = tuple(name for name, told in _annotations(kind).items() if "ClassVar" not in str(told))
+    own = tuple(name for name, told in kind.__annotations__.items() if "ClassVar" not in str(told))
     names = (*inherited, *own)
     defaults = _defaults(kind, inherited) | {name: kind.__dict__[name] for name in own if name in kind.__dict__}
     shared = {"__repr__": _repr, "__reduce__": _reduce, "__match_args__": names, "_values": _reader(names)} | methods
@@ -48,11 +48,6 @@ def _made(kind: type[T], code: Any, methods: dict[str, Any]) -> type[T]:
     init = FunctionType(code(names), {"put": object.__setattr__}, "__init__", tuple(defaults.values()))
     body = shared | kept | {"__slots__": own, "__init__": init, "__dataclass_fields__": _Fields(names, defaults)}
     return type(kind)(kind.__name__, kind.__bases__, body)
-
-
-def _annotations(kind: type) -> dict[str, str]:
-    """Annotations of the class itself; `inspect`, which would tell them too, takes 10 ms to import."""
-    return getattr(kind, "__annotations__", {}) if "__annotations__" in kind.__dict__ else {}
 
 
 _LEFT: Final = ("__dict__", "__weakref__")

@@ -21,13 +21,13 @@ from trainplan.figure import (
     Figure,
     Given,
     blocked,
-    choose,
     given,
     largest,
     require,
     total,
 )
 from trainplan.formula import formula
+from trainplan.kinds import choose
 from trainplan.plan.read import open_plan
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))

@@ -15,10 +15,11 @@ from trainplan.budgets.memory_recipe import element_bytes
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, choose, given, total
+from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import steptime as t
+from trainplan.kinds import choose
 
 SCATTERS: Final = ("megatron", "deepspeed")
 """Frameworks that split what goes to the next stage over the tensor ranks, with sequence parallel or without.
@@ -141,7 +142,7 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
     nothing = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
     inside = f.expert_time(each, nothing, k.domain, k.fabric, expert, start)
     outside = f.expert_time(nothing, far, k.domain, k.fabric, expert, none)
-    return tuple(
+    found = tuple(
         Operation(
             "expert",
             name,
@@ -155,6 +156,18 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
             ("dispatch, combine, far", far, link_of(domains, expert, w.domain), outside),
         )
     )
+    split = s["parallelism.expert_tensor"]
+    return found if isinstance(split, Figure) and split == 1 else (*found, _split_experts(s, k, w, expert_layers))
+
+
+def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figure) -> Operation:
+    """Routed tokens gathered before split experts, and their outputs scattered after them."""
+    split, chosen, again = s["parallelism.expert_tensor"], s["model.moe.num_experts_per_tok"], k.linear_recomputed
+    each = f.expert_tensor_bytes(w.here.tokens, chosen, w.hidden, w.element, split, w.here.tensor, again)
+    sent = f.over_step(each, expert_layers, w.microbatches, w.pipeline)
+    time = lt.over_rate(sent, f.group_rate(split, w.domain, k.domain, k.fabric))
+    shown = f.time_times(time, k.expert_exposed)
+    return Operation("expert", "gather, scatter experts", sent, link_of(split, split, w.domain), time, shown)
 
 
 def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:

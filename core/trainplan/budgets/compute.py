@@ -8,8 +8,9 @@ from trainplan.budgets.record import record
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
-from trainplan.figure import Figure, blocked, choose, given
+from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import compute as f
+from trainplan.kinds import choose
 
 
 @record

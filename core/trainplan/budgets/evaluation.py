@@ -16,8 +16,9 @@ from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.catalogue import entry
-from trainplan.figure import Figure, blocked, choose, given, total
+from trainplan.figure import Figure, blocked, given, total
 from trainplan.formulas import evaluation as f
+from trainplan.kinds import choose
 from trainplan.plan.tables import EvaluationTask
 
 BATCH = given(

@@ -12,9 +12,10 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.shape import counted, has_table, pattern
 from trainplan.budgets.situation import Situation, source_names
-from trainplan.figure import Blocked, Figure, Quantity, choose, require, summed, total
+from trainplan.figure import Blocked, Figure, Quantity, require, summed, total
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
+from trainplan.kinds import choose
 
 
 @record

@@ -13,9 +13,10 @@ from typing import Final
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Fact, entry
-from trainplan.figure import Figure, Kinds, blocked, given
+from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import communication as c
 from trainplan.formulas import layer_time as f
+from trainplan.kinds import Kinds
 
 FAMILIES: Final = {
     "v100": "v100",

@@ -14,8 +14,9 @@ from trainplan.budgets.memory_recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, Kinds, choose, given, total
+from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_layers as f
+from trainplan.kinds import Kinds, choose
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")

@@ -13,8 +13,9 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, choose, given
+from trainplan.figure import Figure, given
 from trainplan.formulas import memory_work as f
+from trainplan.kinds import choose
 
 V_SHAPED: Final = ("zb-v", "dualpipe")
 """Schedules in which the first rank holds both ends of the model."""

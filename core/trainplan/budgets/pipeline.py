@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, choose
+from trainplan.figure import Figure
 from trainplan.formulas import pipeline as f
+from trainplan.kinds import choose
 
 
 def pipeline_bubble(s: Situation, microbatches: Figure) -> Figure:

@@ -7,8 +7,9 @@ from trainplan.budgets.recipe import checkpoint_bytes_per_parameter
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, choose, given, require
+from trainplan.figure import Figure, given, require
 from trainplan.formulas import storage as f
+from trainplan.kinds import choose
 
 HOST_COPY_RATE = given(
     "rate of the copy to host memory", 25e9, "bytes/s", "pinned copy, default", kind="default", verified=False

@@ -159,6 +159,23 @@ def expert_time(inside: float, outside: float, domain: float, fabric: float, exp
     return inside / domain + outside / fabric + where(expert > 1.0, start, 0.0)
 
 
+@formula(
+    "bytes",
+    source="Megatron-LM token_dispatcher.py, MoEAlltoAllTokenDispatcher: gathered after dispatch, scattered before combine",
+)
+def expert_tensor_bytes(
+    tokens: float, chosen: float, hidden: float, element: float, expert_tensor: float, tensor: float, recomputed: float
+) -> float:
+    """Expert tensor parallel, one layer and microbatch: routed tokens of all its ranks gathered, and their outputs scattered."""
+    return (4.0 + 2.0 * recomputed) * (expert_tensor - 1.0) * tokens / tensor * chosen * hidden * element
+
+
+@formula("bytes/s", source=STUDY)
+def group_rate(group: float, nodes: float, domain: float, fabric: float) -> float:
+    """Link of a group of neighbours: the scale-up link inside a domain, else the fabric."""
+    return where(group <= nodes, domain, fabric)
+
+
 @formula("bytes", source="Megatron-LM p2p_communication.py: activations forward, gradients backward")
 def pipeline_bytes(
     tokens: float, hidden: float, element: float, split: float, borders: float, microbatches: float, pipeline: float

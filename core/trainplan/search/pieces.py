@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from trainplan.figure import Kinds
+from trainplan.kinds import Kinds
 from trainplan.search.sieve import Sieve
 from trainplan.search.space import (
     AXES,

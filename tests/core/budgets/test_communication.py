@@ -149,3 +149,14 @@ def test_blocked_where_the_mesh_does_not_divide(varied: Any) -> None:
     value = found.quantities["communication.data"]
     assert isinstance(value, Blocked)
     assert value.code == "G1"
+
+
+def test_split_experts_gather_routed_tokens_and_scatter_their_outputs(varied: Any) -> None:
+    """Megatron-LM token_dispatcher.py: gathered over expert tensor ranks after dispatch, scattered before combine."""
+    one, two = varied(more=EXPERTS), varied("parallelism.expert_tensor=2", more=EXPERTS)
+    assert "gather, scatter experts" not in [operation.name for operation in one.communication.table]
+    added = next(item for item in two.communication.table if item.name == "gather, scatter experts")
+    each = 4 * (2 - 1) * TOKENS * 2 * HIDDEN * 2
+    assert float(added.bytes) == each * LAYERS * microbatches(two)
+    assert sent(two, "expert") == sent(one, "expert") + float(added.bytes)
+    assert float(two.step.predicted_step_time) > float(one.step.predicted_step_time)

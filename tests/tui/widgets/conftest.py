@@ -56,6 +56,11 @@ class Screen:
             self.row, self.column = int(row) - 1, int(column) - 1
         elif private == "?" and numbers == "1049":
             self.cells.clear()
+        elif final == "C":
+            self.column += int(numbers or 1)
+        elif final == "K":
+            for place in [place for place in self.cells if place[0] == self.row and place[1] >= self.column]:
+                del self.cells[place]
         elif final or token[0].startswith("\x1b"):
             return
         elif token[0] == "\r":

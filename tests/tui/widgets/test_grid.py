@@ -126,7 +126,7 @@ async def test_equal_lines_keep_their_rows() -> None:
     "module",
     [
         *("text.spans", "text.colours", "keys", "keyfile", "widgets.frame"),
-        *("widgets.strip", "widgets.line", "widgets.bars", "widgets.curves", "widgets.crash"),
+        *("widgets.strip", "widgets.line", "widgets.bars", "widgets.curves", "widgets.crash", "widgets.wire"),
     ],
 )
 def test_what_is_pure_imports_no_terminal_library(module: str) -> None:

@@ -133,6 +133,7 @@ class LayoutsSheet(Listing):
             return []
         told = f"{state.considered:,} considered, {state.legal:,} legal, {state.fitting:,} fit"
         reasons = sorted(state.rejected.items(), key=lambda one: -one[1])
+        most += len(reasons) == most + 1  # the last one takes the row that would say that there is one more
         lines = [
             text_line(f"rejected {count:>14,}  {reason}", width, self.glyphs, 2) for reason, count in reasons[:most]
         ]

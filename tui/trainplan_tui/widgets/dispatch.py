@@ -21,7 +21,7 @@ from textual.widget import Widget
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.widgets.crash import STATUS
 from trainplan_tui.widgets.driver import TerminalDriver, resumable
-from trainplan_tui.widgets.grid import Grid, Runs
+from trainplan_tui.widgets.grid import Difference, Grid, Row
 
 
 class GridScreen(Screen[None], inherit_bindings=False):
@@ -55,7 +55,7 @@ class KeyedApp(App[int], inherit_bindings=False):
         self.fault: Exception | None = None
         self.grid = Grid(palette)
         self._window = Size(0, 0)
-        self._sent: object = None  # the rows that the terminal holds, None when it holds no whole frame
+        self._sent: tuple[Row, ...] | None = None  # the rows that the terminal holds, None when it holds no whole frame
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen."""
@@ -108,7 +108,7 @@ class KeyedApp(App[int], inherit_bindings=False):
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Draw, but send no cell that the terminal has.
 
-        Textual draws three whole frames at start and at each resize, and each run of cells from its row's beginning.
+        Textual draws three whole frames at start and at each resize, and its own idea of what differs sends blanks and colours.
         """
         rows = self.grid.rows
         if isinstance(renderable, LayoutUpdate):
@@ -118,7 +118,7 @@ class KeyedApp(App[int], inherit_bindings=False):
             screen.refresh()
             return
         elif isinstance(renderable, ChopsUpdate):
-            renderable = cast(RenderableType, Runs(renderable.spans, rows))
+            renderable = cast(RenderableType, Difference(self._sent, rows))
         super()._display(screen, renderable)
         if not self._batch_count:
             self._sent = rows

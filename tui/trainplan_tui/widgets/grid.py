@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias
 
 from rich.console import Console
 from rich.segment import Segment
@@ -22,11 +21,11 @@ from textual.widget import Widget
 from trainplan_tui.text.colours import Ink, Palette
 from trainplan_tui.text.printable import cells, is_wide, printable
 from trainplan_tui.text.spans import Line
+from trainplan_tui.widgets.wire import Cell, difference
 
 GAP = 16
-"""Unchanged cells sent again to save an address and a fresh colour: of 4 to 40 this costs the least bytes."""
+"""Unchanged cells between two regions that are drawn as one; what is sent of them is for `wire` to say."""
 
-Cell: TypeAlias = tuple[str, Ink]
 _NO_INK = Ink()
 _BLANK: Cell = (" ", _NO_INK)
 
@@ -100,21 +99,16 @@ class Grid(Widget):
         return self._rows
 
 
-class Runs(CompositorUpdate):
-    """Runs of cells (row, first column, column after the last), each sent from its own first cell."""
+class Difference(CompositorUpdate):
+    """What turns the rows that the terminal has into others."""
 
-    def __init__(self, spans: Sequence[tuple[int, int, int]], rows: Sequence[Row]) -> None:
-        self.spans = spans
-        self.rows = rows
+    def __init__(self, before: Sequence[Row], after: Sequence[Row]) -> None:
+        self.before = before
+        self.after = after
 
     def render_segments(self, console: Console) -> str:
         """Addresses and cells, as the terminal takes them."""
-        return "".join(
-            f"\x1b[{y + 1};{start + 1}H{self._cropped(y, start, stop).render(console)}" for y, start, stop in self.spans
-        )
-
-    def _cropped(self, y: int, start: int, stop: int) -> Strip:
-        return self.rows[y].strip.crop(start, stop) if y < len(self.rows) else Strip.blank(stop - start)
+        return difference([row.cells for row in self.before], [row.cells for row in self.after])
 
 
 def paint(line: Line, width: int, palette: Palette) -> Row:
