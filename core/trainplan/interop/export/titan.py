@@ -7,35 +7,14 @@ torchtitan builds models by name: a plan whose shape is none of its models is re
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
 from trainplan.interop.export.run import ExportError, Run, heading, kinds, not_said, refuse, save_steps, whole
+from trainplan.interop.export.titan_models import TitanModel, titan_model
 
 Settings = list[tuple[str, Any]]
 """`section.field` with its value, in order."""
-
-_SHAPE: Final = (
-    "num_hidden_layers",
-    "hidden_size",
-    "intermediate_size",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "vocab_size",
-)
-MODELS: Final = {
-    (32, 4096, 14336, 32, 8, 128256): ("llama3", "8B", "llama3_8b"),
-    (80, 8192, 28672, 64, 8, 128256): ("llama3", "70B", "llama3_70b"),
-    (126, 16384, 53248, 128, 8, 128256): ("llama3", "405B", "llama3_405b"),
-    (27, 2048, 10944, 16, 16, 102400): ("deepseek_v3", "16B", "deepseek_v3_16b"),
-    (61, 7168, 18432, 128, 128, 129280): ("deepseek_v3", "671B", "deepseek_v3_671b"),
-    (28, 1024, 3072, 16, 8, 151936): ("qwen3", "0.6B", "qwen3_0_6b"),
-    (28, 2048, 6144, 16, 8, 151936): ("qwen3", "1.7B", "qwen3_1_7b"),
-    (40, 5120, 17408, 40, 8, 151936): ("qwen3", "14B", "qwen3_14b"),
-    (64, 5120, 25600, 64, 8, 151936): ("qwen3", "32B", "qwen3_32b"),
-}
-"""Name, flavor and config function by shape: `models/*/__init__.py` and `config_registry.py` of torchtitan 0.3.0."""
 
 SCHEDULES: Final = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "Interleaved1F1B", "zb-v": "ZBVZeroBubble"}
 _DTYPES: Final = {
@@ -62,17 +41,6 @@ SAID: Final = (
     ),
     *(f"parallelism.{name}" for name in ("reshard_after_forward", "first_stage_layers", "last_stage_layers")),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TitanModel:
-    """A model of torchtitan: module, flavor, config function, its layers and those of the run."""
-
-    name: str
-    flavor: str
-    function: str
-    layers: int
-    run_layers: int
 
 
 def titan_module(run: Run) -> str:
@@ -120,6 +88,13 @@ def titan_toml(run: Run) -> str:
     return "\n".join([*(f"# {line}" for line in _told(run)), *_tables(settings)]) + "\n"
 
 
+def _model(run: Run) -> TitanModel:
+    framework = run.estimate.situation.word("training.framework")
+    if framework != "torchtitan":
+        raise ExportError(f"training.framework is {framework}; this text is for torchtitan")
+    return titan_model(run)
+
+
 _OLD: Final = "torchtitan 0.2.2"
 
 
@@ -137,36 +112,6 @@ def _told(run: Run) -> list[str]:
         told.append(f"the job's time limit stops it: torchtitan has no word for {run.stop_after:,} of its steps")
     told += ["context_type ring is what torchtitan does"] if run.estimate.plan.parallelism.context > 1 else []
     return [*told, "not in a plan: learning rate, data set, tokenizer folder"]
-
-
-def _model(run: Run) -> TitanModel:
-    e = run.estimate
-    if e.situation.word("training.framework") != "torchtitan":
-        raise ExportError(
-            f"training.framework is {e.situation.word('training.framework')}; this text is for torchtitan"
-        )
-    whole_plan = dict(_shape(e))
-    layers = int(whole_plan.pop("num_hidden_layers"))
-    found = [(shape, names) for shape, names in MODELS.items() if shape[1:] == tuple(whole_plan.values())]
-    fitting = [(shape, names) for shape, names in found if shape[0] == layers or run.rung not in ("", "short-scaled")]
-    if not fitting:
-        told = ", ".join(f"{name} {value:,}" for name, value in _shape(e))
-        raise ExportError(f"model: torchtitan has no model of {told}; it builds models by name")
-    shape, (name, flavor, function) = fitting[0]
-    return TitanModel(name, flavor, function, shape[0], layers)
-
-
-def _shape(e: Estimate) -> list[tuple[str, int]]:
-    heads = whole(e, "model.num_attention_heads")
-    return [
-        (
-            name,
-            int(e.situation.value(f"model.{name}") or heads)
-            if name == "num_key_value_heads"
-            else whole(e, f"model.{name}"),
-        )
-        for name in _SHAPE
-    ]
 
 
 def _training(e: Estimate) -> Settings:
@@ -212,7 +157,7 @@ def _refuse_training(e: Estimate) -> None:
 def _parallelism(run: Run) -> Settings:
     e, p = run.estimate, run.estimate.plan.parallelism
     ring = p.context == 1 or p.context_type == "ring"
-    uneven = bool(p.first_stage_layers or p.last_stage_layers)
+    uneven = p.pipeline > 1 and bool(p.first_stage_layers or p.last_stage_layers)
     refuse(
         {
             "parallelism.context_type": not ring,

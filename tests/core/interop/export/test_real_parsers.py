@@ -17,13 +17,16 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
+from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export.deepspeed import deepspeed_json
 from trainplan.interop.export.megatron import megatron_arguments
 from trainplan.interop.export.pilot import run_of
 from trainplan.interop.export.run import ExportError, Run
-from trainplan.interop.export.titan import MODELS, titan_module, titan_toml
+from trainplan.interop.export.titan import titan_module, titan_toml
+from trainplan.interop.export.titan_models import MODELS
 from trainplan.plan.edit import set_all
+from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
 from trainplan.review.ladder import RUNGS
 
@@ -155,21 +158,39 @@ def test_torchtitan_runs_the_module(rung: str, extra: list[str]) -> None:
     type(config).__post_init__(config)
 
 
-@pytest.mark.parametrize("shape", MODELS)
-def test_torchtitan_has_the_models_by_these_shapes(shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("preset", MODELS)
+def test_torchtitan_has_the_models_by_these_shapes(preset: str) -> None:
     if not installed("torchtitan").startswith("0.3"):
         pytest.skip(f"torchtitan 0.3 is not installed here: {installed('torchtitan') or 'none'}")
-    name, _, function = MODELS[shape]
+    name, _, function = MODELS[preset]
     registry = module_or_skip(f"torchtitan.models.{name}.config_registry")
     try:
         model = getattr(registry, function)().model_spec.model
     except ImportError as error:
         pytest.skip(f"torchtitan's own configuration needs more: {error}")
-    block, attention = model.layers[0], model.layers[0].attention
-    heads = attention.n_heads
-    assert (len(model.layers), model.dim, heads, model.vocab_size) == (shape[0], shape[1], shape[3], shape[5])
-    assert (getattr(attention, "n_kv_heads", None) or heads) == shape[4]
-    assert block.feed_forward.w1.out_features == shape[2]
+    s = Situation(Plan.model_validate({"format": 1, "model": {"preset": preset}}))
+    first, last, attention = model.layers[0], model.layers[-1], model.layers[0].attention
+    heads = s.value("model.num_attention_heads")
+    told = {
+        "num_hidden_layers": len(model.layers),
+        "hidden_size": model.dim,
+        "num_attention_heads": attention.n_heads,
+        "vocab_size": model.vocab_size,
+        "tie_word_embeddings": bool(getattr(model, "enable_weight_tying", False)),
+        "qk_norm": bool(getattr(attention, "qk_norm", None)),
+    }
+    if first.feed_forward is not None:
+        told["intermediate_size"] = first.feed_forward.w1.out_features
+    if last.moe is not None:
+        experts = last.moe.routed_experts
+        told["moe.num_experts"], told["moe.num_experts_per_tok"] = last.moe.num_experts, experts.token_dispatcher.top_k
+        told["moe.moe_intermediate_size"] = experts.inner_experts.hidden_dim
+        told["moe.first_k_dense_replace"] = sum(layer.moe is None for layer in model.layers)
+    for path, value in told.items():
+        assert (s.value(f"model.{path}") or 0) == value, path
+    assert (getattr(attention, "n_kv_heads", None) or attention.n_heads) == (
+        s.value("model.num_key_value_heads") or heads
+    )
 
 
 @pytest.mark.parametrize("rung", ["", "one-node", "short-scaled", "full"])

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from trainplan.catalogue import entry, names
+from trainplan.catalogue import entry
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export.pilot import run_of
 from trainplan.interop.export.run import ExportError
 from trainplan.interop.export.titan import titan_module, titan_toml
+from trainplan.interop.export.titan_models import MODELS
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import plan_of_text
 
@@ -109,8 +110,11 @@ def test_recompute(word: str, told: str) -> None:
         ("training.activation_offload=true", "training.activation_offload"),
         ("parallelism.sharding=zero-1", "zero-1"),
         ("parallelism.expert_tensor=2", "parallelism.expert_tensor"),
-        ("model.hidden_size=4097", "torchtitan has no model"),
-        ("model.num_hidden_layers=31", "torchtitan has no model"),
+        ("model.hidden_size=4097", r"llama3 8B, differs in model\.hidden_size"),
+        ("model.num_hidden_layers=31", r"llama3 8B, differs in model\.num_hidden_layers"),
+        ("model.tie_word_embeddings=true", r"llama3 8B, differs in model\.tie_word_embeddings"),
+        ("model.qk_norm=true", r"llama3 8B, differs in model\.qk_norm"),
+        ("model.mtp.num_nextn_predict_layers=1", r"llama3 8B, differs in model\.mtp"),
     ],
 )
 def test_what_has_no_word_is_refused_by_name(edit: str, names_it: str) -> None:
@@ -154,10 +158,7 @@ def test_what_is_not_said_is_named() -> None:
     assert "cluster" not in line
 
 
-PRESETS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "qwen3-14b", "qwen3-32b")
-
-
-@pytest.mark.parametrize("name", [name for name in PRESETS if name in names("models")])
+@pytest.mark.parametrize("name", MODELS)
 def test_presets_of_the_catalogue_with_these_shapes_export(name: str) -> None:
     assert entry("models", name) is not None
     assert "config_registry import" in titan_module(run_of(estimated(f"model.preset={name}")))

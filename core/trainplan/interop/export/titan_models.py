@@ -1,0 +1,90 @@
+"""Which of torchtitan's models a plan's shape is: it builds them by name, so a shape that differs in any field is refused.
+
+Models are told by the catalogue's entry of the same shape, field by field; `test_real_parsers` holds them to torchtitan's own
+registry. Layers are compared apart, since a rung of the pilot takes fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from trainplan.budgets.situation import Situation
+from trainplan.interop.export.run import ExportError, Run, whole
+from trainplan.plan.faults import table_in
+from trainplan.plan.plan import Plan
+from trainplan.plan.shape import Model
+from trainplan.plan.tables import Table
+
+MODELS: Final = {
+    "llama-3.1-8b": ("llama3", "8B", "llama3_8b"),
+    "llama-3.1-70b": ("llama3", "70B", "llama3_70b"),
+    "llama-3.1-405b": ("llama3", "405B", "llama3_405b"),
+    "deepseek-v2-lite": ("deepseek_v3", "16B", "deepseek_v3_16b"),
+    "deepseek-v3": ("deepseek_v3", "671B", "deepseek_v3_671b"),
+    "qwen3-0.6b": ("qwen3", "0.6B", "qwen3_0_6b"),
+    "qwen3-1.7b": ("qwen3", "1.7B", "qwen3_1_7b"),
+    "qwen3-14b": ("qwen3", "14B", "qwen3_14b"),
+    "qwen3-32b": ("qwen3", "32B", "qwen3_32b"),
+    "qwen3-30b-a3b": ("qwen3", "30B-A3B", "qwen3_30b_a3b"),
+}
+"""Module, flavor and config function by the catalogue's entry: `models/*/config_registry.py` of torchtitan 0.3.0."""
+
+_APART: Final = ("model.preset", "model.num_hidden_layers", "model.layer_types", "model.max_position_embeddings")
+
+
+@dataclass(frozen=True, slots=True)
+class TitanModel:
+    """A model of torchtitan: module, flavor, config function, its layers and those of the run."""
+
+    name: str
+    flavor: str
+    function: str
+    layers: int
+    run_layers: int
+
+
+def titan_model(run: Run) -> TitanModel:
+    """The model that the run's shape is. Raises ExportError with the nearest one and the first field that differs."""
+    layers, small = whole(run.estimate, "model.num_hidden_layers"), run.rung not in ("", "short-scaled", "full")
+    told: list[tuple[int, str, str]] = []
+    for preset, (name, flavor, function) in MODELS.items():
+        given = _entry(preset)
+        planned = int(given.value("model.num_hidden_layers"))
+        other = [path for path in _paths() if _value(run.estimate.situation, path) != _value(given, path)]
+        other += ["model.num_hidden_layers"] if layers > planned or (layers < planned and not small) else []
+        if not other:
+            return TitanModel(name, flavor, function, planned, layers)
+        told.append((len(other), f"{name} {flavor}", other[0]))
+    _, nearest, path = min(told)
+    raise ExportError(f"model: torchtitan has no model of this shape; the nearest, {nearest}, differs in {path}")
+
+
+@cache
+def _entry(preset: str) -> Situation:
+    return Situation(Plan(format=1, model=Model(preset=preset)))
+
+
+@cache
+def _paths() -> tuple[str, ...]:
+    return tuple(path for path in _fields(Model, "model") if path not in _APART)
+
+
+def _fields(table: type[Table], path: str) -> Iterator[str]:
+    for name, info in table.model_fields.items():
+        inner = table_in(info.annotation)
+        yield from (_fields(inner, f"{path}.{name}") if inner is not None else [f"{path}.{name}"])
+
+
+def _value(s: Situation, path: str) -> Any:
+    """A value as a number or a word; what is absent is what it means."""
+    value = s.value(path)
+    if value is None and path == "model.num_key_value_heads":
+        value = s.value("model.num_attention_heads")
+    if value is None and path == "model.head_dim" and s.value("model.num_attention_heads"):
+        value = float(s.value("model.hidden_size") or 0) / float(s.value("model.num_attention_heads"))
+    if value is None and path == "model.moe.shared_expert_intermediate_size":
+        value = s.value("model.moe.moe_intermediate_size")
+    return float(value) if isinstance(value, int | float) else value
