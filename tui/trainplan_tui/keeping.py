@@ -8,12 +8,12 @@ import json
 import os
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from trainplan.files.folders import recovery_folder, state_folder
 from trainplan.files.recovery import Journal, Session, drop, lost_sessions, process_mark
+from trainplan.frozen import frozen
 
 MOST_RECENT = 9
 """Plans that the start screen can offer by a digit."""
@@ -55,7 +55,7 @@ def forget_discarded(plan: Path) -> None:
             drop(lost)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recent:
     """A plan that was opened or saved, and when (UTC, ISO 8601)."""
 

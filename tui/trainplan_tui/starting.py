@@ -34,10 +34,10 @@ def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: 
         for item in error.errors:
             sys.stderr.write(printable(str(item)) + "\n")
         return 2
-    if session is not None:
-        session.keep()
     keys = keymap(key_file(os.environ, Path.home()))
     app = PlanApp(palette, glyphs, keys, session, lambda app: first_sheet(app, today))
+    if session is not None:
+        app.call_after_refresh(session.keep)
     app.call_later(_collect_again)
     status = app.run(mouse=False)
     if app.fault is not None:

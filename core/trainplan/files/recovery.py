@@ -15,6 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from trainplan.frozen import frozen
+
 FieldPath: TypeAlias = tuple[str | int, ...]
 Edits: TypeAlias = Mapping[FieldPath, str | None]  # TOML source of each field that differs; None where it was removed
 
@@ -24,7 +26,7 @@ NAMES = 1000  # journals of one plan that may lie side by side
 UNSAFE = re.compile(r"[^\w.+-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """Who edits, as the caller knows it: host, terminal, start, and the process with its `process_mark`."""
 
