@@ -116,6 +116,12 @@ def test_the_plan_stands_below_where_it_is_not_among_the_best(capsys: pytest.Cap
     assert not any(one["is_plan"] for one in data["layouts"])
 
 
+def test_a_plan_that_does_not_fit_is_said_to(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    changes = ["--set", "cluster.memory_per_accelerator=6GiB", "--set", "batch.micro_batch_sequences=8"]
+    assert main(["search", plan, "--top", "1", *changes]) == 0
+    assert "= the plan, which does not fit" in capsys.readouterr().out
+
+
 def test_plain_says_one_fact_a_line(capsys: pytest.CaptureFixture[str], plan: str) -> None:
     assert main(["search", plan, "--plain", "--top", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()

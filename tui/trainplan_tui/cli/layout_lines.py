@@ -49,7 +49,8 @@ def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     lines = [f"{told.name}: {shown if rows else _nearest(told)}", _kept(told.plan)]
     lines += [f"  {line}" for line in aligned(table(rows))] if rows else []
     if any(row.is_plan or row.found.above_target for row in rows):
-        lines.append("  = the plan   ! above the memory target")
+        over = any(row.is_plan and row.found.memory > found.usable for row in rows)
+        lines.append(f"  = the plan{', which does not fit' if over else ''}   ! above the memory target")
     if len(found.front):
         lines += ["", f"{rule} no other is both faster and leaner", *_front(told)]
     lines += ["", f"{rule} {_counts(found)}", *_rejected(found)]
