@@ -66,6 +66,11 @@ class Team:
     def set(self, path: str, value: str) -> None:
         """A field through the palette, as typed by its path."""
         self.keys(":", f"{path}={value}", "\r")
+        for _ in range(100):
+            if self.terminal.screen.lines()[0].startswith("*"):
+                return
+            self.terminal.quiet(0.2, 0.2)
+        pytest.fail(f"{path} was not set in 20 seconds")
 
     def command(self, *words: str) -> tuple[int, str]:
         """A command line: exit status and what it printed."""
@@ -81,6 +86,15 @@ class Team:
     def states(self) -> dict[str, str]:
         """State by item."""
         return {one["item"]: one["state"] for one in self.review()["items"]}
+
+    def save(self) -> None:
+        """Save, and wait until the mark of unsaved edits is gone."""
+        self.keys("w")
+        for _ in range(100):
+            if not self.terminal.screen.lines()[0].startswith("*"):
+                return
+            self.terminal.quiet(0.2, 0.2)
+        pytest.fail("the plan was not saved in 20 seconds")
 
 
 @pytest.fixture
@@ -127,7 +141,7 @@ def _measure_the_ladder(team: Team) -> None:
     team.keys("\r")
     team.set("storage.last_restore_drill", str(dt.date.today()))
     team.set("evaluation.harness_revision", "0123abc")
-    team.keys("w")
+    team.save()
     team.shows("record: unit, one-batch, one-device")
     plan = open_plan(team.plan).plan
     assert plan.utilization.evidence == "measured-here"
@@ -170,8 +184,7 @@ def _one_edit_breaks_exactly_what_it_touches(team: Team) -> None:
     team.keys("0")
     team.shows("*STALE")
     assert set(team.states().values()) == {"signed"}, "an unsaved edit harms nothing"
-    team.keys("w")
-    team.shows("saved run.toml")
+    team.save()
     found = team.review()
     stale = {one["item"]: one["stale"] for one in found["items"] if one["state"] == "stale"}
     assert set(stale) == {"configs", "measured", "resume", "cost"}
@@ -183,11 +196,10 @@ def _one_edit_breaks_exactly_what_it_touches(team: Team) -> None:
 def _waive_and_sign_again(team: Team) -> None:
     """Measured rungs stay, since their fields stood; the stale items are signed again, contamination is waived."""
     team.set("cluster.nodes", "128")
-    team.keys("w")
-    team.shows("saved run.toml")
+    team.save()
     assert set(team.states().values()) == {"signed"}, "the values that were signed are back"
     team.set("evaluation.harness_revision", "4567def")
-    team.keys("w")
+    team.save()
     assert {name for name, state in team.states().items() if state == "stale"} == {"configs", "contamination"}
     team.keys("0", "/", "contam", "\r", "W")
     team.shows("waive contamination")

@@ -36,5 +36,5 @@ def no_bubble(pipeline: float) -> float:
     "1", source="DeepSeek DualPipe README, table; backward = 2 forward, an overlapped pair = their sum", verified=False
 )
 def dual_bubble(pipeline: float, microbatches: float) -> float:
-    """Bubble of DualPipe, (p/2 - 1)(T_FB + T_B - 3 T_W) over m (T_F + T_B), where T_F = T_W = 1, T_B = 2, T_FB = 3; 0 up to p = 2."""
+    """Bubble of DualPipe, (p/2 - 1)(T_FB + T_B - 3 T_W) over m (T_F + T_B), with T_F = T_W = 1, T_B = 2, T_FB = 3; 0 to p = 2."""
     return maximum(pipeline / 2.0 - 1.0, 0.0) * 2.0 / (3.0 * microbatches)
