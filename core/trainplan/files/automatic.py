@@ -21,6 +21,7 @@ from trainplan.files.pilotlogs import log_looks
 from trainplan.files.room import room_looks
 from trainplan.files.samples import sample_looks
 from trainplan.files.scripts import script_looks
+from trainplan.files.sums import config_looks
 from trainplan.files.tokenizing import tokenizer_looks
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Quantities
@@ -30,6 +31,7 @@ __all__ = ["Checked", "Found", "Verdict", "automatic_checks"]
 
 _LOOKS: Final = (
     code_looks,
+    config_looks,
     script_looks,
     manifest_looks,
     tokenizer_looks,

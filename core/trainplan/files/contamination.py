@@ -21,18 +21,11 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
 
 
 def contamination_looks(asked: Asked) -> list[Look]:
-    """Each report of the evidence, and the revision of the harness."""
-    looks = [
+    """Each report of the evidence."""
+    return [
         Look("contamination", f"report {path}", path, lambda path=path: _report(asked, path))
         for path in asked.files("contamination", ".json", ".toml")
     ]
-    revision = asked.plan.evaluation.harness_revision
-    return [*looks, Look("contamination", "harness revision", "", lambda: _commit(revision))] if revision else looks
-
-
-def _commit(revision: str) -> Found:
-    good = _COMMIT.fullmatch(revision) is not None
-    return ("passed", revision) if good else ("failed", f"{revision} is no commit: 7 to 40 hexadecimal digits")
 
 
 def _report(asked: Asked, path: str) -> Found:

@@ -13,8 +13,9 @@ from typing import Final
 
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure
-from trainplan.files.bounded import Listing, Unread, content, digest, leads_out, listing
+from trainplan.files.bounded import Listing, Unread, leads_out, listing
 from trainplan.files.looks import Asked, Found, Look
+from trainplan.files.sums import held
 from trainplan.interop.counts import Counts, ManifestError
 from trainplan.interop.manifests import counts_of, vocabulary_error
 from trainplan.plan.tables import Source
@@ -22,9 +23,6 @@ from trainplan.unit import Quantity
 
 SUFFIXES: Final = (".idx", ".json", ".csv", ".toml")
 SAMPLE: Final = 8  # shards whose checksum is computed
-SHARD_LIMIT: Final = 2**30  # bytes
-LIST_LIMIT: Final = 64_000_000  # bytes
-_SUM: Final = re.compile(r"^([0-9a-fA-F]{64}) [ *](.+)$", re.MULTILINE)
 _WRITTEN: Final = re.compile(r"^\s*\d[\d_,]*(?:\.(\d+))?")
 
 
@@ -171,28 +169,4 @@ def _sums(asked: Asked, named: str) -> Found | None:
     lists = [one for name in ("SHA256SUMS", "sha256sums.txt", "SHA256SUMS.txt") if (one := folder / name).is_file()]
     if not lists:
         return None
-    entries = _SUM.findall(content(lists[0], LIST_LIMIT).decode(errors="replace"))
-    if not entries:
-        return "failed", f"{lists[0].name} has no line of a sha256 and a name"
-    chosen = entries[:: max(1, -(-len(entries) // SAMPLE))]
-    return _compared(folder, chosen, len(entries))
-
-
-def _compared(folder: Path, chosen: list[tuple[str, str]], listed: int) -> Found:
-    skipped = list[str]()
-    for wanted, name in chosen:
-        path = folder / name
-        if Path(name).is_absolute() or ".." in Path(name).parts or leads_out(folder, path):
-            skipped.append(f"{name} leads out of {folder.name}")
-            continue
-        try:
-            found = digest(path, SHARD_LIMIT)
-        except Unread as error:
-            if error.verdict == "failed":
-                raise
-            skipped.append(error.sentence)
-            continue
-        if found != wanted.lower():
-            return "failed", f"{name}: sha256 {wanted[:8]} in the list, {found[:8]} now"
-    told = f"{len(chosen) - len(skipped)} of {listed:,} files have their sha256"
-    return ("unknown", f"{told}; {skipped[0]}") if skipped else ("passed", told)
+    return held(folder, lists[0], SAMPLE)
