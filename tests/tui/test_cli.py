@@ -113,6 +113,16 @@ def test_list_entries_go_by_name_and_by_index(plan, capsys) -> None:
     assert json.loads(capsys.readouterr().out)["quantities"]["tokens.sources.math.unique"]["value"] == 10**12
 
 
+def test_plain_pilot_and_readiness_say_each_check_and_item(plan, capsys) -> None:
+    assert run("show", plan, "--budget", "pilot", "--plain") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Pilot, ladder")
+    assert "unit, check mask_leak, measured -, passes at = 0, state open" in out
+    assert run("show", plan, "--budget", "readiness", "--plain") == 0
+    out = capsys.readouterr().out
+    assert "ownership, state open, asks Who may stop the run" in " ".join(out.split())
+
+
 def test_explain_goes_down_to_fields_and_sources(plan, capsys) -> None:
     assert run("explain", plan, "compute.cost") == 0
     out = capsys.readouterr().out

@@ -16,16 +16,37 @@ def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> l
     """Fields, then what follows from them, in lines of at most 100 columns."""
     fields = [row for row in table.rows if isinstance(row, FieldRow)]
     figures = [row for row in table.rows if isinstance(row, FigureRow)]
-    lines = [f"{table.title}, decided here"]
+    lines = [f"{table.title}, decided here"] if fields else []
     lines += [f"  {_sentence(cells(row, now, saved))}; {row.path}" for row in fields]
     if table.budget == "tokens":
         lines += ["", f"{table.title}, sources", *_sources(now)]
+    lines += ["", *_listed(table, now)] if table.budget in LISTED else []
     lines += ["", f"{table.title}, follows"]
     lines += [f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures]
     found = [item for item in findings(now) if item.budget == table.budget or table.budget == "overview"]
     if found:
         lines += ["", f"{table.title}, findings", *(line for item in found for line in _finding(item))]
+    lines = lines if lines[0] else lines[1:]
     return [piece for line in lines for piece in wrap(line, 100, subsequent_indent="    ") or [""]]
+
+
+LISTED = ("pilot", "readiness")
+"""Budgets whose rows are a listing."""
+
+
+def _listed(table: Table, now: Estimate) -> list[str]:
+    """Checks of the ladder, or readiness items, a sentence each."""
+    from trainplan.listings import listings_of
+
+    found: list[str] = []
+    for listing in listings_of(table.budget, now):
+        found.append(f"{table.title}, {listing.title}")
+        name = ""
+        for first, *rest in listing.rows:
+            name = first or name
+            told = [f"{head} {cell}" for head, cell in zip(listing.heads[1:], rest, strict=True) if cell]
+            found.append(f"  {', '.join((name, *told))}")
+    return found
 
 
 def _finding(item: Finding) -> list[str]:
