@@ -245,6 +245,10 @@ def choices_of(path: str) -> tuple[str, ...]:
 _CATALOGUES = {"model.preset": "models", "cluster.accelerator": "accelerators"}
 
 
+LONG: Final = 1e12
+"""From here a number without a unit stands as `9.89e+14` in its box, whose cells it would not fit."""
+
+
 def raw_text(path: str, now: Estimate) -> str:
     """A field's text as an edit of it begins: as typed, numbers without commas."""
     value = now.situation.value(path)
@@ -255,7 +259,8 @@ def raw_text(path: str, now: Estimate) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
-        return f"{int(value)}" if float(value).is_integer() else f"{float(value):.12g}"
+        short = f"{float(value):.12g}"
+        return f"{int(value)}" if float(value).is_integer() and (abs(value) < LONG or float(short) != value) else short
     return str(value)
 
 

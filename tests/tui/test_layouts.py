@@ -87,7 +87,7 @@ async def test_d_compares_with_the_plan_and_comes_back(play, small) -> None:
     async def then(app, pilot) -> None:
         await _until(app, pilot, lambda: found(app))
         await _press(app, "G", "d")
-        assert "diff: layout 1000 against plan" in lines_of(app)[2]
+        assert "diff: plan against layout 1000" in lines_of(app)[2]
         await _press(app, "escape")
         assert "search: layouts" in lines_of(app)[2]
         await _press(app, "escape")

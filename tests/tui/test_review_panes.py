@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 from collections.abc import Callable
 
@@ -224,7 +225,7 @@ async def test_a_log_of_a_rung_is_read_shown_and_taken_as_one_edit(play, example
         await _press(app, "enter")
         plan = app.session.shown.plan
         assert app.session.history.at == before + 1
-        assert plan.utilization.evidence == "measured-here"
+        assert plan.utilization.evidence == "measured-scaled", "the log does not say on how many devices it ran"
         assert plan.utilization.value == pytest.approx(0.4263, abs=5e-4)
         rung = next(rung for rung in plan.pilot if rung.rung == "short-scaled")
         check = next(check for check in rung.checks if check.metric == "tokens_per_second_ratio")
@@ -258,6 +259,113 @@ async def test_the_record_that_cannot_be_written_says_so_and_signs_nothing(play,
         await _press(app, f"/ owner enter enter space j space j space S {KIM} enter enter l e e enter ok enter")
         assert "nothing was recorded" in lines_of(app)[-1]
         assert "readiness" not in app.session.path.read_text(encoding="utf-8")
+
+    await play(example, then=then)
+
+
+SIGN = f"space j space j space S {KIM} enter enter l e e enter runbook enter"
+
+
+async def test_a_signature_is_no_step_of_undo(play, example) -> None:
+    async def then(app, pilot) -> None:
+        app.apply("name", "another")
+        await _press(app, "w")
+        await _open(app, pilot, "owner")
+        await _press(app, f"{SIGN} esc u")
+        assert "nothing to undo" in lines_of(app)[-1]
+        assert "signed 1/10" in lines_of(app)[0]
+        assert not app.session.shown.unsaved
+
+    await play(example, then=then)
+
+
+async def test_nothing_is_signed_over_a_file_that_changed_on_disk(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _open(app, pilot, "owner")
+        await _press(app, "space j space j space")
+        app.session.path.write_text(example.replace("15.6T", "20T"), encoding="utf-8")
+        await _press(app, "S")
+        assert "changed on disk" in "\n".join(lines_of(app))
+        assert _record(app) == []
+
+    await play(example, then=then)
+
+
+async def test_somebody_who_signed_meanwhile_is_told_before_the_second_signature(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _open(app, pilot, "owner")
+        await _press(app, f"space j space j space S {KIM} enter enter l e e enter runbook")
+        from trainplan.files.signoffs import appended
+        from trainplan.review.record import Act
+
+        appended(
+            app.session.path, Act("sign", "ownership", "bob", dt.datetime.now(dt.UTC), author="lee", plan="ab" * 32)
+        )
+        await _press(app, "enter")
+        assert "bob signed" in "\n".join(lines_of(app))
+        assert len(_record(app)) == 1
+        await _press(app, "enter")
+        assert [act["signer"] for act in _record(app)] == ["bob", "kim"]
+
+    await play(example, then=then)
+
+
+async def test_the_strip_counts_what_the_record_says_and_not_what_a_plan_claims(play, example) -> None:
+    claimed = '\n[[readiness]]\nitem = "cost"\nstatus = "signed"\nsigned_by = "ceo"\n'
+    app = await play(example + claimed)
+    assert "signed 0/10" in app.seen[0]
+
+
+async def test_a_prefilled_name_is_replaced_by_what_is_typed(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _open(app, pilot, "contam")
+        await _press(app, "W k i m enter late enter park enter enter")
+        assert _record(app)[0]["signer"] == "kim"
+
+    await play(example, then=then)
+
+
+async def test_leaving_the_reason_takes_the_loosened_threshold_back(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _press(app, "9 / mask space leak enter l enter < = 2 enter")
+        assert "why is mask_leak loosened" in _at(app, "why is")
+        await _press(app, "enter")
+        assert "needs a reason" in "\n".join(lines_of(app))
+        await _press(app, "esc")
+        assert "= 0" in _at(app, "mask leak")
+        assert not app.session.shown.unsaved
+
+    await play(example, then=then)
+
+
+async def test_removing_a_check_leaves_the_cursor_where_it_was(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _press(app, "9 j j D")
+        assert app.row().id == "pilot.unit.checks.nonfinite_gradients"
+        await _press(app, "u")
+        assert "initial loss error" in "\n".join(lines_of(app))
+
+    await play(example, then=then)
+
+
+async def test_a_rung_is_not_waived_over_unsaved_edits(play, example) -> None:
+    async def then(app, pilot) -> None:
+        app.apply("data.train_tokens", "20T")
+        await _press(app, "9 W")
+        assert "unsaved edits" in lines_of(app)[-1]
+        assert _record(app) == []
+
+    await play(example, then=then)
+
+
+async def test_an_absolute_path_stands_for_itself_after_the_folder_that_was_offered(play, example, tmp_path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "rota.md").write_text("x", encoding="utf-8")
+
+    async def then(app, pilot) -> None:
+        await _open(app, pilot, "owner")
+        await _press(app, f"a {' '.join(str(tmp_path / 'elsewhere' / 'rota.md'))} enter enter enter enter enter")
+        assert _record(app)[0]["evidence"][0]["path"] == "elsewhere/rota.md"
 
     await play(example, then=then)
 

@@ -144,7 +144,7 @@ def _measure_the_ladder(team: Team) -> None:
     team.save()
     team.shows("record: unit, one-batch, one-device")
     plan = open_plan(team.plan).plan
-    assert plan.utilization.evidence == "measured-here"
+    assert plan.utilization.evidence == "measured-scaled"
     assert plan.storage.last_restore_drill == dt.date.today()
 
 

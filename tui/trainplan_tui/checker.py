@@ -35,7 +35,8 @@ class Checker:
     def look(self, session: Session, module: str) -> None:
         """A pane is drawn: nothing happens but in those that show what lies beside the plan."""
         entered, self._shown = module != self._shown, module
-        if module not in LOOKING:
+        mirrored = session.dossier is None and bool(session.shown.plan.readiness)
+        if module not in LOOKING and not mirrored:
             return
         if entered or session.dossier is None:
             from trainplan_tui.recording import read_record

@@ -42,8 +42,8 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
         return list(EDITING)
     row = rows[host.cursor.position(rows)] if rows else None
     first, module = _enter(row), host.cursor.shown_pane.module
-    shown: list[tuple[str, str]] = [("row.enter", first)]
-    shown += [one for one in OF_PANE.get(module, ()) if module in ("pilot", "ready")]
+    shown: list[tuple[str, str]] = [("row.enter", first)] if row and row.id else []
+    shown += [one for one in OF_PANE.get(module, ()) if module in ("pilot", "ready") and not _refused(one[0], row)]
     shown += [("row.explain", "explain")] if first == "edit" and module != "pilot" else []
     shown += [("field.up", "step")] if row and row.boxes and module != "pilot" else []
     if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
@@ -52,6 +52,14 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
         shown += [("row.add", "add")]
     shown += [one for one in OF_PANE.get(module, ()) if module not in ("pilot", "ready")]
     return [Entry(key, word) for id_, word in (*shown, *_everywhere(host)) if (key := _key(host, id_))]
+
+
+def _refused(id_: str, row: BodyRow | None) -> bool:
+    """Whether a key would only refuse on this row: a blocking item has no waiver."""
+    from trainplan.review.items import BY_NAME
+
+    item = BY_NAME.get(row.id.split(".")[1]) if row and row.id.startswith("readiness.") else None
+    return id_ == "ready.waive" and item is not None and item.blocking
 
 
 def _enter(row: BodyRow | None) -> str:

@@ -76,7 +76,9 @@ def show_launch(host: Host) -> None:
 def waive(host: Host) -> None:
     """Waive the rung under the cursor, with a reason."""
     rung = rung_under(host)
-    if rung:
+    if rung and host.session.shown.unsaved:
+        host.message = "unsaved edits: a waiver stands on the saved plan. w saves, u takes back"
+    elif rung:
         waive_rung(host, rung)
     else:
         host.message = "no rung under the cursor"
@@ -100,6 +102,9 @@ def waive_rung(host: Host, rung: str) -> None:
 def _waived(host: Host, rung: str, told: dict[str, str]) -> str:
     session, reason = host.session, told["reason"]
     saved = not session.shown.unsaved
+    waived = any(one.rung == rung and one.status == "waived" for one in session.shown.plan.pilot)
+    if not reason and not waived:
+        return "no reason"
     try:
         until = dt.date.fromisoformat(told["until"])
         present = session.history.now
@@ -176,9 +181,13 @@ def remove(host: Host) -> None:
     """Take the check under the cursor out of its rung; `u` brings it back."""
     rung, metric = _check_under(host)
     if rung:
-        present, file = host.session.history.now, host.session.path.name
+        present, file, rows = host.session.history.now, host.session.path.name, host.rows()
+        place = host.cursor.position(rows)
         wrong = _commit(host, lambda: without_check(present.text, present.plan, rung, metric, file), f"pilot.{rung}")
         host.message = wrong or f"{metric} is out of {rung}; u brings it back"
+        after = host.rows()
+        if not wrong and place < len(after) and after[place].id:
+            host.cursor.put(after[place])
 
 
 def _rungs(session: Session) -> tuple[RungState, ...]:
@@ -209,10 +218,18 @@ def why_loosened(host: Host, path: str) -> None:
         return
 
     def take(told: dict[str, str]) -> str:
+        if not told["reason"]:
+            return "a loosened threshold needs a reason; esc takes it back"
         host.session.reasons[path] = told["reason"]
         host.close_sheet()
         host.message = f"{metric} passes at {check.pass_if}; the record says why when the plan is saved"
         return ""
 
+    def left() -> None:
+        host.do("edit.undo")
+        host.message = f"{metric} passes at what it was"
+
     notes = (f"the default is {check.default}, from {check.origin}",)
-    host.open_sheet(FormSheet(host, "why", f"why is {metric} loosened", (Asked("reason", "reason"),), take, notes))
+    host.open_sheet(
+        FormSheet(host, "why", f"why is {metric} loosened", (Asked("reason", "reason"),), take, notes, left)
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import getpass
+import hashlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,32 @@ def read_record(session: Session) -> None:
     session.take_dossier(read_dossier(session.path, session.dossier or NOTHING, now()))
 
 
+def changed_on_disk(host: Host) -> bool:
+    """Whether the plan's file is another one than was read; then a sheet asks what to keep, and nothing is signed over it."""
+    session = host.session
+    try:
+        same = session.sha256 is None or hashlib.sha256(session.path.read_bytes()).hexdigest() == session.sha256
+    except OSError as error:
+        host.message = (
+            f"{session.path.name}: {error.strerror or error}; nothing is signed over a plan that is not there"
+        )
+        return True
+    if not same:
+        from trainplan_tui.sheets.disk import disk_sheet
+
+        host.open_sheet(disk_sheet(host))
+        host.message = "the plan changed on disk: a sign-off covers the file as it is"
+    return not same
+
+
+def meanwhile_of(session: Session, subject: str) -> str:
+    """What others wrote about an item since its record was read; it is read now, so the next enter goes on."""
+    before = len((session.dossier or NOTHING).record.acts)
+    read_record(session)
+    acts = [act for act in (session.dossier or NOTHING).record.acts[before:] if act.subject == subject]
+    return f"{acted(acts[-1])}, meanwhile. enter goes on, esc leaves" if acts else ""
+
+
 def done(host: Host, act: Act) -> bool:
     """An act into the record and the mirror; whether the record took it. The footer says what happened."""
     session = host.session
@@ -81,6 +108,7 @@ def _mirror(session: Session, act: Act, *, saved: bool) -> str:
         session.save()
     except (SaveError, ChangedOnDisk) as error:
         return f"recorded, but the plan's mirror is not saved: {error}"
+    session.begin_history()
     return ""
 
 

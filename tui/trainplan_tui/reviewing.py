@@ -16,7 +16,7 @@ from trainplan.review.items import BY_NAME, Item
 from trainplan.review.record import EvidenceHash
 from trainplan.review.signing import Answers
 from trainplan_tui.dossier import NOTHING
-from trainplan_tui.recording import done, now, person, read_record
+from trainplan_tui.recording import changed_on_disk, done, meanwhile_of, now, person, read_record
 from trainplan_tui.sheets.form import Asked, FormSheet
 from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
@@ -60,6 +60,8 @@ def sign_item(host: Host, item: Item) -> None:
     if host.session.dossier is None or host.session.dossier.at is None:
         host.message = "the files are still being checked; S again in a moment"
         return
+    if changed_on_disk(host):
+        return
     why = refusals(host, item)
     if why:
         host.message = f"signing is not offered: {why[0]}" + (f" (and {len(why) - 1} more)" if len(why) > 1 else "")
@@ -91,6 +93,8 @@ def _answers(told: dict[str, str]) -> Answers:
 
 def _signed(host: Host, item: Item, told: dict[str, str]) -> str:
     session = host.session
+    if others := meanwhile_of(session, item.name):
+        return others
     answers = replace(_answers(told), ticked=ticked(session, item))
     why = refusals(host, item, answers)
     if why:
@@ -126,6 +130,8 @@ def waive_item(host: Host, item: Item) -> None:
     if item.blocking:
         host.message = f"{item.name} is blocking: it cannot be waived"
         return
+    if changed_on_disk(host):
+        return
     asked = (
         Asked("signer", "owner", person(host.session), "who answers for it"),
         Asked("reason", "reason", "", "and what is done instead"),
@@ -140,6 +146,8 @@ def waive_item(host: Host, item: Item) -> None:
 
 def _waived(host: Host, item: Item, told: dict[str, str]) -> str:
     session, answers = host.session, _answers(told)
+    if others := meanwhile_of(session, item.name):
+        return others
     why = signing.waive_refusals(item, answers, now(), saved=not session.shown.unsaved)
     if why:
         return why[0]

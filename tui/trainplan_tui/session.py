@@ -159,6 +159,10 @@ class Session:
         self.shown = self._shown(history.now, after)
         return sum(1 for key, value in after.quantities.items() if differs(before.quantities.get(key), value))
 
+    def begin_history(self) -> None:
+        """Forget the steps before this one: an act of the record is not taken back by undo."""
+        self.history = History((self.history.now,))
+
     def keep(self) -> None:
         """Keep unsaved edits in the journal from now on."""
         from trainplan_tui.keeping import journal_for, remember

@@ -184,6 +184,8 @@ def _stall(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str
 def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[str]:
     """C7 and C9: too few steps, too much variation, a jump against what was measured before."""
     found: list[str] = []
+    if measured.world is None:
+        found.append("the log does not say how many devices it ran on: taken for as many as the plan has")
     if measured.steps_used < ENOUGH:
         found.append(f"C7: {measured.steps_used} steps; {ENOUGH} at least carry a date")
     if measured.variation > STEADY:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.interop.calibration import Calibration
@@ -13,6 +16,22 @@ def rung_values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, 
     asked = {check.metric for one in ladder(estimate.plan) if one.name == rung for check in one.checks}
     values = _values(estimate, found, rung)
     return {metric: float(f"{value:.4g}") for metric, value in values.items() if metric in asked and value is not None}
+
+
+PARTS: Final = ("unit", "one-batch")
+"""Rungs that run a small part of the model or of the data: their rate says nothing of the run's."""
+NODES: Final = ("one-device", "one-node")
+
+
+def as_rung(found: Calibration, rung: str) -> Calibration:
+    """A calibration as evidence of one rung: nothing for the plan from its first two, and never more than the rung's scale."""
+    if rung in PARTS:
+        note = f"rung {rung} runs a part of the model or of the data: it sets nothing for the whole plan"
+        return replace(found, edits={}, notes=(*found.notes, note))
+    if not rung or "utilization.evidence" not in found.edits:
+        return found
+    scale = "measured-node" if rung in NODES else found.evidence if found.measured.world else "measured-scaled"
+    return replace(found, evidence=scale, edits={**found.edits, "utilization.evidence": scale})
 
 
 def _values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, float | None]:

@@ -121,7 +121,8 @@ def lines(found: Review, *, ready: bool) -> list[str]:
     """The review in lines of 80 columns where names allow: items, their count, rungs; `ready` also knows files and findings."""
     told = ["readiness         state    by             date        why"]
     told += [_item_line(number, one) for number, one in enumerate(found.items, 1)]
-    told.append(f"{_counts(found)}: {'ready' if ready else 'not ready'}")
+    harmed = ": the record is harmed" if found.record.harms else ""
+    told.append(f"{_counts(found)}: {'ready' if ready else 'not ready'}{harmed}")
     if found.record.one_person:
         told.append("one-person mode is on: whoever made the evidence may sign for it")
     told.append("")

@@ -105,7 +105,7 @@ def line_of(act: Act, before: bytes) -> bytes:
         **({"attested": list(act.attested)} if act.attested else {}),
         **({"evidence": [_file_data(one) for one in act.evidence]} if act.evidence else {}),
     }
-    line = json.dumps(data, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+    line = json.dumps({**data, "hash": _own_hash(data)}, ensure_ascii=True, allow_nan=False).encode() + b"\n"
     if len(line) > LINE_LIMIT:
         raise ValueError(f"one act has {len(line):,} bytes, {LINE_LIMIT:,} at most")
     return line
@@ -144,17 +144,28 @@ def _hash(line: bytes) -> str:
     return hashlib.sha256(line.strip()).hexdigest()
 
 
+def _own_hash(data: Mapping[str, Any]) -> str:
+    """Of everything that a line says, so that the newest line shows a change too."""
+    return hashlib.sha256(json.dumps(data, ensure_ascii=True, allow_nan=False).encode()).hexdigest()
+
+
 def _parsed(line: bytes) -> dict[str, Any]:
     if len(line) > LINE_LIMIT:
         raise ValueError(f"more than {LINE_LIMIT:,} bytes")
-    data = json.loads(line)
+    try:
+        data = json.loads(line)
+    except ValueError:
+        raise ValueError("it is no JSON object") from None
     if not isinstance(data, dict):
-        raise TypeError("not an object")
+        raise TypeError("it is no JSON object")
     return cast("dict[str, Any]", data)
 
 
 def _chain_fault(data: Mapping[str, Any], index: int, lines: list[bytes]) -> str:
-    """What a line's own count and hash say of the lines before it; empty where they agree."""
+    """What a line's own count and hashes say of it and of the lines before it; empty where they agree."""
+    rest = {name: value for name, value in data.items() if name != "hash"}
+    if "hash" in data and data["hash"] != _own_hash(rest):
+        return "was altered since it was written"
     seen, previous = data.get("lines"), data.get("previous")
     if not isinstance(seen, int) or isinstance(seen, bool) or seen < 0:
         return "does not say how many lines were before it"

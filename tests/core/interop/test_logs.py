@@ -284,3 +284,11 @@ def test_a_json_array_is_refused_with_the_way_out(tmp_path: Path) -> None:
 def test_a_log_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="No such file"):
         read_log(tmp_path / "none.log", Measurement(None, None, None))
+
+
+def test_a_log_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "log")
+    with pytest.raises(LogError, match="not a regular file"):
+        read_log(tmp_path / "log", Measurement(None, None, None))

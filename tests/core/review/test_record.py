@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 import threading
 from pathlib import Path
@@ -54,10 +55,21 @@ def test_a_removed_line_is_found(removed: int) -> None:
 
 
 def test_an_altered_line_is_found_and_named() -> None:
-    (harm,) = read_record(THREE.replace(b'"roth"', b'"lee"'), NOW).harms
-    assert harm.line == 3
-    assert "line 2" in harm.message
-    assert "altered" in harm.message
+    harms = read_record(THREE.replace(b'"roth"', b'"lee"'), NOW).harms
+    assert [harm.line for harm in harms] == [2, 3]
+    assert harms[0].message == "was altered since it was written"
+    assert "line 2, which it follows, was altered" in harms[1].message
+
+
+def test_the_newest_line_shows_a_change_too() -> None:
+    (harm,) = read_record(THREE.replace(b'"diaz"', b'"ceo"'), NOW).harms
+    assert (harm.line, harm.message) == (3, "was altered since it was written")
+
+
+def test_a_line_of_an_older_version_without_its_own_hash_is_read() -> None:
+    line = json.loads(written(act()))
+    del line["hash"]
+    assert not read_record(json.dumps(line).encode() + b"\n", NOW).harms
 
 
 def test_reordered_lines_are_found() -> None:

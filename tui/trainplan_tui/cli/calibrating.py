@@ -13,7 +13,7 @@ from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.interop.calibration import Calibration, calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
 from trainplan.interop.logs.reading import LogError, read_log
-from trainplan.interop.rungs import rung_values
+from trainplan.interop.rungs import as_rung, rung_values
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.plan.tree import SpliceError
 from trainplan.review.ladder import rung_names
@@ -31,7 +31,7 @@ def run(options: Options) -> int:
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
     found = calibration(estimate, measured, _names(options), dt.date.today())
-    values = _rung(options, estimate, found)
+    values, found = _rung(options, estimate, found), as_rung(found, options.rung or "")
     saved = _write(options, plan, found, values) if options.write else []
     if options.json:
         write_json({**_as_json(found, written_too=bool(options.write)), "rung": values})

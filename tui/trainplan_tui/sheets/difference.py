@@ -28,13 +28,23 @@ class DifferenceSheet(Listing):
     word = "diff"
     page = True
 
-    def __init__(self, host: Host, other: Estimate | None = None, names: tuple[str, str] = ("saved", "now")) -> None:
+    def __init__(
+        self,
+        host: Host,
+        other: Estimate | None = None,
+        names: tuple[str, str] = ("saved", "now"),
+        *,
+        ahead: bool = False,
+    ) -> None:
+        """`other` stands for the saved plan, or, `ahead`, for what the plan could become."""
         super().__init__(host.glyphs)
-        self.host, self.other, self.names = host, other, names
+        self.host, self.other, self.names, self.ahead = host, other, names, ahead
 
     def difference(self) -> Difference:
         """What differs now."""
         shown = self.host.session.shown
+        if self.ahead:
+            return differences(shown.estimate, self.other or shown.saved)
         return differences(shown.saved if self.other is None else self.other, shown.estimate)
 
     def title(self) -> str:

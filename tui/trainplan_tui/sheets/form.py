@@ -40,10 +40,11 @@ class FormSheet:
         asked: Sequence[Asked],
         then: Callable[[dict[str, str]], str],
         notes: Sequence[str] = (),
+        left: Callable[[], None] = lambda: None,
     ) -> None:
         self.host, self.word, self.title, self.asked, self.then = host, word, title, tuple(asked), then
-        self.notes, self.wrong, self.at = tuple(notes), "", 0
-        self.lines_typed = [LineEdit(one.begin, len(one.begin)) for one in self.asked]
+        self.notes, self.wrong, self.at, self.left = tuple(notes), "", 0, left
+        self.lines_typed = [LineEdit.opened(one.begin) for one in self.asked]
 
     def wanted(self, width: int) -> int:
         """Title, a line each, notes, what is wrong."""
@@ -69,7 +70,9 @@ class FormSheet:
         canvas.put(width - 1, "]")
         if place == self.at:
             canvas.put(1, ">")
-            canvas.cursor(LABEL + seen.column, LABEL + seen.column)
+            line = self.lines_typed[place]
+            end = min(width - 2, LABEL + len(line.text) - 1)
+            canvas.cursor(*((LABEL, end) if line.all_selected else (LABEL + seen.column, LABEL + seen.column)))
         elif not self.lines_typed[place].text:
             canvas.put(LABEL + 1, one.hint, "dim", end=width - 2)
         return canvas.line()
@@ -85,6 +88,7 @@ class FormSheet:
         """Type, go to another line, take all, leave."""
         if key == "esc":
             self.host.close_sheet()
+            self.left()
         elif key in ("tab", "down") or (key == "enter" and self.at < len(self.asked) - 1):
             self.at = (self.at + 1) % len(self.asked)
         elif key in ("shift+tab", "up"):

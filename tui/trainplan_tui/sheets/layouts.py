@@ -139,7 +139,7 @@ class LayoutsSheet(Listing):
         ]
         rest = sum(count for _, count in reasons[most:])
         more = [text_line(f"rejected {rest:>14,}  for {len(reasons) - most} more reasons", width, self.glyphs, 2)]
-        return [rule(told, width, "", self.glyphs), *lines, *(more if rest else [])]
+        return [rule(told, width, "= plan  ! above target", self.glyphs), *lines, *(more if rest else [])]
 
     def _detail(self, width: int) -> list[Line]:
         """The layout under the cursor, against the plan."""
@@ -152,7 +152,7 @@ class LayoutsSheet(Listing):
         told.append(
             "above the memory target" if row.found.above_target else f"{row.found.sent / 1e9:,.1f} GB sent a step"
         )
-        title = rule(f"layout {self.at + 1}", width, "= the plan  ! above target", self.glyphs)
+        title = rule(f"layout {self.at + 1}", width, "", self.glyphs)
         return [title, text_line(words, width, self.glyphs, 2), text_line("; ".join(told), width, self.glyphs, 2)]
 
     def take(self, key: str, character: str | None) -> None:
@@ -186,8 +186,11 @@ class LayoutsSheet(Listing):
     def _compare(self) -> None:
         from trainplan_tui.sheets.difference import DifferenceSheet
 
+        if self._listed(self.at).is_plan:
+            self.host.message = f"layout {self.at + 1} is the plan's own"
+            return
         other = estimate(changed(self.plan, dict(self._found[self.at].fields)), self.host.session.today)
-        self.host.open_sheet(DifferenceSheet(self.host, other, (f"layout {self.at + 1}", "plan")))
+        self.host.open_sheet(DifferenceSheet(self.host, other, ("plan", f"layout {self.at + 1}"), ahead=True))
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""

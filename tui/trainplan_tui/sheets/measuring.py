@@ -15,7 +15,7 @@ from typing import Final
 from trainplan.interop.calibration import Calibration, calibration, measurement_for
 from trainplan.interop.calibration import written as with_measured
 from trainplan.interop.logs.reading import LogError, read_log
-from trainplan.interop.rungs import rung_values
+from trainplan.interop.rungs import as_rung, rung_values
 from trainplan.plan.edit import Edited, UnknownPath
 from trainplan.plan.read import Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
@@ -87,7 +87,7 @@ class LogSheet(Listing):
         if isinstance(answer, str):
             self.wrong = answer
         else:
-            self.found = answer
+            self.found = as_rung(answer, self.rung)
             self.values = rung_values(self.host.session.shown.estimate, answer, self.rung) if self.rung else {}
         self.host.paint()
 

@@ -77,7 +77,7 @@ class PathSheet:
 
     def __init__(self, host: Host, word: str, title: str, note: str, begin: str, then: Callable[[Path], None]) -> None:
         self.host, self.word, self.title, self.note, self.then = host, word, title, note, then
-        self.line = LineEdit(begin, len(begin))
+        self.begin, self.line = begin, LineEdit(begin, len(begin))
         self.offers: tuple[str, ...] = ()
 
     def wanted(self, width: int) -> int:
@@ -108,12 +108,18 @@ class PathSheet:
             self._complete()
         elif key == "enter" and self.line.text.strip():
             self.host.close_sheet()
-            self.then(Path(self.line.text.strip()).expanduser())
+            self.then(self._path())
         else:
             self.line = self.line.take(key, character) or self.line
 
+    def _path(self) -> Path:
+        """What is typed; an absolute path or one from home stands for itself, whatever stood before it."""
+        text = self.line.text.strip()
+        rest = text.removeprefix(self.begin) if self.begin.endswith("/") else ""
+        return Path(rest if rest.startswith(("/", "~")) else text).expanduser()
+
     def _complete(self) -> None:
-        typed = Path(self.line.text).expanduser()
+        typed = self._path()
         folder, start = (
             (typed, "") if self.line.text.endswith("/") or not self.line.text else (typed.parent, typed.name)
         )

@@ -6,6 +6,7 @@ A line is cut at 64 KiB and bytes that are no text are replaced, so that a broke
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -32,9 +33,11 @@ def read_log(path: Path, measurement: Measurement, progress: Progress | None = N
     """Hand every event of a log to a measurement. Raises LogError."""
     measurement.begin()
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise LogError(f"{path}: this is not a regular file")
         with path.open("rb") as file:
-            _read(file, path, size, measurement, progress)
+            _read(file, path, status.st_size, measurement, progress)
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from None
 
