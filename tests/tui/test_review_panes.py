@@ -340,8 +340,14 @@ async def test_leaving_the_reason_takes_the_loosened_threshold_back(play, exampl
 
 async def test_removing_a_check_leaves_the_cursor_where_it_was(play, example) -> None:
     async def then(app, pilot) -> None:
-        await _press(app, "9 j j D")
+        await _press(app, "9 j j D enter")
+        assert "with a reason" in "\n".join(lines_of(app))
+        await _press(app, "untied enter")
         assert app.row().id == "pilot.unit.checks.nonfinite_gradients"
+        await _press(app, "w")
+        assert [(act["act"], act["note"], act["reason"]) for act in _record(app)] == [
+            ("note", "check initial_loss_error left out", "untied")
+        ]
         await _press(app, "u")
         assert "initial loss error" in "\n".join(lines_of(app))
 

@@ -178,16 +178,40 @@ def add(host: Host) -> None:
 
 
 def remove(host: Host) -> None:
-    """Take the check under the cursor out of its rung; `u` brings it back."""
+    """Take the check under the cursor out of its rung; a default one only with a reason, which the record keeps."""
     rung, metric = _check_under(host)
-    if rung:
-        present, file, rows = host.session.history.now, host.session.path.name, host.rows()
-        place = host.cursor.position(rows)
-        wrong = _commit(host, lambda: without_check(present.text, present.plan, rung, metric, file), f"pilot.{rung}")
-        host.message = wrong or f"{metric} is out of {rung}; u brings it back"
-        after = host.rows()
-        if not wrong and place < len(after) and after[place].id:
-            host.cursor.put(after[place])
+    if not rung:
+        return
+    check = next(
+        check for one in _rungs(host.session) if one.name == rung for check in one.checks if check.metric == metric
+    )
+    if not check.default:
+        _removed(host, rung, metric)
+        return
+
+    def take(told: dict[str, str]) -> str:
+        if not told["reason"]:
+            return "a default check is left out with a reason; esc keeps it"
+        host.close_sheet()
+        if _removed(host, rung, metric):
+            host.session.reasons[f"pilot.{rung}.checks.{metric}"] = told["reason"]
+        return ""
+
+    notes = (f"a default check, from {check.origin}; the record says why when the plan is saved",)
+    asked = (Asked("reason", "reason"),)
+    host.open_sheet(FormSheet(host, "why", f"why is {metric} left out of {rung}", asked, take, notes))
+
+
+def _removed(host: Host, rung: str, metric: str) -> bool:
+    """A check out of its rung, the cursor on what stands there now; whether it went."""
+    present, file, rows = host.session.history.now, host.session.path.name, host.rows()
+    place = host.cursor.position(rows)
+    wrong = _commit(host, lambda: without_check(present.text, present.plan, rung, metric, file), f"pilot.{rung}")
+    host.message = wrong or f"{metric} is out of {rung}; u brings it back"
+    after = host.rows()
+    if not wrong and place < len(after) and after[place].id:
+        host.cursor.put(after[place])
+    return not wrong
 
 
 def _rungs(session: Session) -> tuple[RungState, ...]:

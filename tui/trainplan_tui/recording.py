@@ -21,6 +21,7 @@ from trainplan.review.measured import loosened_since, measured_since
 from trainplan.review.mirror import mirrored
 from trainplan.review.record import Act, EvidenceHash
 from trainplan.review.rungs import loosening, measurement
+from trainplan.review.signing import Answers, said_act
 from trainplan.review.state import told_status
 from trainplan_tui.dossier import NOTHING, read_dossier
 from trainplan_tui.panes.standing import acted
@@ -115,7 +116,7 @@ def _mirror(session: Session, act: Act, *, saved: bool) -> str:
 def pilot_saved(host: Host, before: Plan) -> str:
     """A save that brought measured values or looser thresholds: the record says on which plan, who and why. What it says."""
     session = host.session
-    acts = [*_loosenings(session, before), *_measurements(session, before)]
+    acts = [*_loosenings(session, before), *_left_out(session, before), *_measurements(session, before)]
     try:
         for act in acts:
             appended(session.path, act)
@@ -133,6 +134,19 @@ def _loosenings(session: Session, before: Plan) -> list[Act]:
     for one in loosened_since(before, session.shown.plan):
         reason = session.reasons.pop(one.path, "") or "no reason given"
         found.append(loosening(rungs[one.rung], one.metric, one.new, signer, now(), reason))
+    return found
+
+
+def _left_out(session: Session, before: Plan) -> list[Act]:
+    """A note for each default check that the plan leaves out from now on, with the reason that was typed."""
+    known = {(rung.name, metric) for rung in ladder(before) for metric in rung.left_out}
+    found: list[Act] = []
+    for rung in ladder(session.shown.plan):
+        for metric in rung.left_out:
+            if (rung.name, metric) not in known:
+                reason = session.reasons.pop(f"pilot.{rung.name}.checks.{metric}", "") or "no reason given"
+                answers = Answers(person(session), reason=reason, note=f"check {metric} left out")
+                found.append(said_act("note", rung.name, answers, session.shown.plan, now()))
     return found
 
 
