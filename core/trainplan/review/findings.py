@@ -146,8 +146,16 @@ def _record(found: Review) -> list[Finding]:
         for harm in found.record.harms
     ]
     told += [_ready("V8", "info", "", str(note), "") for note in found.record.notes]
-    told += [_ready("V8", "warning", "", line, "the record rules; write the item again") for line in found.unmirrored]
+    told += [
+        _ready("V8", "error" if _claimed(line) else "warning", "", line, "the record rules; write the item again")
+        for line in found.unmirrored
+    ]
     return told
+
+
+def _claimed(line: str) -> bool:
+    """Whether a plan claims a sign-off or a waiver that its record has not."""
+    return any(f"is {word} in the plan" in line for word in ("signed", "waived"))
 
 
 def _edited(plan: Plan, found: Review) -> list[Finding]:

@@ -192,3 +192,14 @@ def test_evidence_of_the_record_is_looked_at(plan: Path, capsys: pytest.CaptureF
     _, data = reviewed(plan, capsys)
     told = {one["check"]: one["verdict"] for one in data["automatic"] if one["item"] == "sample-batches"}
     assert told["damage in dump.jsonl"] == "failed"
+
+
+def test_check_names_a_sign_off_that_only_the_plan_claims(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(plan), "--json"]) in (0, 1)
+    assert "V8" not in codes(json.loads(capsys.readouterr().out))
+    plan.write_text(PLAN + '\n[[readiness]]\nitem = "cost"\nstatus = "signed"\nsigned_by = "ceo"\n')
+    assert main(["check", str(plan), "--json"]) == 1
+    told = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["code"] == "V8"]
+    assert [(one["severity"], one["message"]) for one in told] == [
+        ("error", "cost is signed in the plan and open in the record")
+    ]

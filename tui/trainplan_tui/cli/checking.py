@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from pathlib import Path
+
 from trainplan import asjson
 from trainplan.checks import findings
+from trainplan.estimation import Estimate
 from trainplan.finding import Finding
 from trainplan.published import published_runs
-from trainplan_tui.cli.running import Options, estimated, name_of, say, write_json
+from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 
 def run(options: Options) -> int:
     """Print every finding, errors first; exit status 1 with one of severity error."""
     plan, estimate = estimated(options)
-    found = findings(estimate, published_runs())
+    found = (*findings(estimate, published_runs()), *_unmirrored(options, estimate))
     if options.json:
         write_json({"format": 1, "findings": [asjson.finding(item) for item in found]})
     else:
@@ -20,6 +24,23 @@ def run(options: Options) -> int:
         for item in found:
             print_finding(item)
     return 1 if any(item.severity == "error" for item in found) else 0
+
+
+def _unmirrored(options: Options, estimate: Estimate) -> list[Finding]:
+    """V8 where the plan mirrors sign-offs that the record beside it does not have, or a harmed record; the record rules."""
+    if not estimate.plan.readiness:
+        return []
+    from trainplan.files.signoffs import RecordError, recorded
+    from trainplan.review.findings import review_findings
+    from trainplan.review.state import review
+
+    now = dt.datetime.now(dt.UTC)
+    try:
+        record = recorded(Path(options.plan), now)
+    except RecordError as error:
+        raise Refused(str(error)) from None
+    found = review(estimate.plan, estimate.quantities, record, now.date())
+    return [item for item in review_findings(estimate.plan, found) if item.code == "V8" and item.severity != "info"]
 
 
 def summary(found: tuple[Finding, ...]) -> str:
