@@ -83,6 +83,9 @@ def _skipped(one: RungReview) -> list[Finding]:
         message = f"rung {rung.number} {rung.name} was skipped until {one.ended}, which has passed: {rung.reason}"
         return [_pilot("L5", "warning", rung.name, message, "run the rung, or waive it again with a reason and an end")]
     message = f"rung {rung.number} {rung.name} is skipped: {rung.reason}"
+    if one.waiver is None:
+        message += "; no act in the record says by whom and until when"
+        return [_pilot("L5", "warning", rung.name, message, "W in the pilot's pane, with an end")]
     return [_pilot("L5", "info", rung.name, message, "an end of the waiver in the record")]
 
 

@@ -33,7 +33,8 @@ class Loosening:
 class RungReview:
     """One rung, and what moved since it was measured: fields that its measurement covered in the record.
 
-    `ended` is the day on which its waiver ended; `broken` says what is wrong with the evidence of its measurement.
+    `ended` is the day on which its waiver ended, `waiver` the act that gave it; `broken` says what is wrong with the evidence of
+    its measurement.
     """
 
     rung: RungState
@@ -42,6 +43,7 @@ class RungReview:
     loosened: tuple[Loosening, ...] = ()
     ended: dt.date | None = None
     broken: str = ""
+    waiver: Act | None = None
 
     @property
     def state(self) -> str:
@@ -113,6 +115,7 @@ def rung_review(
         tuple(found for check in rung.checks if (found := _loosened(rung, check, acts, last))),
         _ended(acts, today),
         harmed[0] if harmed else "",
+        next((act for act in reversed(acts) if act.kind == "waive"), None),
     )
 
 

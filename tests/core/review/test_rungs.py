@@ -147,7 +147,10 @@ def test_a_waiver_of_a_rung_ends() -> None:
     ((severity, message),) = told(plan, late, "L5")
     assert severity == "warning"
     assert "until 2026-11-29, which has passed" in message
-    assert told(plan, reviewed(plan), "L5")[0][0] == "info"
+    assert told(plan, reviewed(plan, act), "L5")[0][0] == "info"
+    ((severity, message),) = told(plan, reviewed(plan), "L5")
+    assert severity == "warning", "the plan alone has no end and no name"
+    assert "by whom and until when" in message
 
 
 def loosened(pass_if: str = "<= 0.2", metric: str = "peak_memory_error") -> Plan:
