@@ -44,7 +44,7 @@ def claim_rows(shown: Shown, width: int, glyphs: Glyphs, most: int) -> list[Body
 
 def _run_row(place: int, near: Near, shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
     canvas, run = Canvas(width, glyphs), near.run
-    canvas.put(4, f"{run.model}, {run.title}", end=36)
+    canvas.put(4, run.name, end=36)
     texts = (
         f"{run.accelerators:,.0f}",
         f"{run.sequence_length:,.0f}",
@@ -93,4 +93,8 @@ def told(id_: str, shown: Shown) -> tuple[str, list[str]]:
     near = nearest(shown)[int(id_.removeprefix(PREFIX))]
     differs = ", ".join(near.differences) or "nothing that counts here"
     read = "" if near.run.verified else " (not read again)"
-    return near.run.name, [f"differs in {differs}; distance {near.distance:.2f}{read}.", f"source: {near.run.source}"]
+    about = f"{near.run.model}, {near.run.title}"
+    return near.run.name, [
+        f"{about}; differs in {differs}; distance {near.distance:.2f}{read}.",
+        f"source: {near.run.source}",
+    ]

@@ -24,7 +24,7 @@ MOST_TRIED = 16
 
 
 COLUMNS = ((33, "memory"), (46, "room"), (57, "wall time"), (67, "cost"), (79, "ends"))
-LAYOUT_COLUMNS = ((33, "memory"), (46, "room"), (60, "predicted step"), (70, "sent"))
+LAYOUT_COLUMNS = ((33, "memory"), (44, "room"), (60, "predicted step"), (70, "sent"))
 LAYOUT = ("parallelism.", "training.", "batch.")
 """Fields of a layout move memory and the predicted step, never the planned time, which rests on utilization."""
 
@@ -143,9 +143,11 @@ def _memory(figures: Estimate) -> tuple[str, str]:
 def _step(figures: Estimate) -> tuple[str, str]:
     """The predicted step and what it sends."""
     step = figures.step.predicted_step_time
+    if not isinstance(step, Figure):
+        return "?", "?"
     sent = sum(float(one.bytes) for one in figures.communication.table if isinstance(one.bytes, Figure))
     scale = disk_bytes(sent)
-    return f"{float(step):.3f} s" if isinstance(step, Figure) else "?", f"{scale.text(sent)} {scale.unit}"
+    return f"{float(step):.3f} s", f"{scale.text(sent)} {scale.unit}"
 
 
 def _time(figures: Estimate) -> tuple[str, str, str]:
