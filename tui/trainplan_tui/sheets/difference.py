@@ -13,7 +13,6 @@ from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 
-
 LABEL, COLUMN = 30, 12
 """Cells up to which a label goes, and those of a column of values; where one is longer both stand left in half the rest."""
 
