@@ -236,7 +236,7 @@ def test_c35_states_of_a_model_four_times_the_device() -> None:
         training__precision="fp16-mixed",
         parallelism__sharding="none",
     )
-    parts = laid.memory.table[0].worst.parts
+    parts = laid.memory.table[0].instants[0].parts
     states = sum(parts[name] for name in ("weights", "gradients", "optimizer_states"))
     assert states * 16.0 / 20.0 / 1e9 == pytest.approx(CASES["C35"]["expect"]["states_GB_per_gpu"], rel=0.01)
     assert not fits(laid)
