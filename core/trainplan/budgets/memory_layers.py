@@ -243,7 +243,9 @@ def _experts(s: Situation) -> Figure:
             s["model.moe.num_experts_per_tok"],
             s["training.moe_imbalance"],
             element,
-            _trait("copies of a routed token", 3.0 if eager else 2.0, "1"),
+            f.routed_streams(
+                s["parallelism.expert_tensor"], _trait("other copies of a routed token", 2.0 if eager else 1.0, "1")
+            ),
             s["model.hidden_size"],
             _copies(s),
             s["model.moe.moe_intermediate_size"],

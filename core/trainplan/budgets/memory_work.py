@@ -126,6 +126,8 @@ def work(
     temporaries = f.backward_temporaries(
         cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, width, cut.tensor
     )
+    if model.expert is not None:
+        temporaries = total(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
         logits,
@@ -134,6 +136,13 @@ def work(
         _scores(s, model, cut) if s.plan.training.attention == "eager" else nothing(),
         *buffers,
     )
+
+
+def _gathered_tokens(s: Situation, stage: Stage, recipe: Recipe, cut: Split) -> Figure:
+    """Gradients of routed tokens that expert tensor ranks gather: none where they are one."""
+    routed = f.routed_copies(s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"])
+    split, hidden = s["parallelism.expert_tensor"], s["model.hidden_size"]
+    return f.gathered_temporaries(cut.tokens, recipe.element, routed, hidden, cut.tensor, split, stage.expert_layers)
 
 
 SCORE_PEAK: Final = {"torch-eager": 12.0}
