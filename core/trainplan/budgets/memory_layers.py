@@ -70,6 +70,13 @@ def split(s: Situation) -> Split:
 RECOMPUTE: Final = "parallelism.recompute"
 
 
+def selective_means(framework: str) -> str:
+    """What selective recompute is with a framework, as a sentence."""
+    if framework in OP_LEVEL:
+        return f"With {framework}, selective keeps every second product and the attention output, and computes the rest again."
+    return f"With {framework}, selective computes the attention core again, and keeps everything else."
+
+
 def layer_kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:
     """What a dense layer, or one with experts, keeps of one microbatch."""
     kind = s.kind(RECOMPUTE)

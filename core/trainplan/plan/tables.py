@@ -289,7 +289,8 @@ class Parallelism(Table):
         default="ring", description="How context-parallel attention exchanges."
     )
     recompute: Literal["none", "selective", "full"] = Field(
-        default="none", description="What forward is computed again in backward."
+        default="none",
+        description="What forward is computed again in backward; the framework decides what selective is.",
     )
     reshard_after_forward: bool = Field(default=True, description="Whether gathered weights are dropped after forward.")
     first_stage_layers: Count | None = Field(default=None, description="Layers on the first pipeline rank.")

@@ -9,6 +9,7 @@ import pytest
 from trainplan.budgets.memory_instants import Instant
 from trainplan.budgets.memory_start import held_again
 from trainplan.estimation import Estimate
+from trainplan.explain import meaning
 from trainplan.figure import Blocked, Choice, Figure
 from trainplan.formulas import memory_work as f
 
@@ -313,6 +314,42 @@ def test_compilation_is_an_instant_where_layers_are_compiled(varied: Varied) -> 
     for made in (eager, *others):
         assert "compilation" not in [one.name for one in made.memory.table[0].instants]
     assert at(varied("training.framework=fsdp", "training.kernels=torch-compile"), "compilation")
+
+
+def test_selective_recompute_is_what_the_framework_makes_of_it(varied: Varied) -> None:
+    """Megatron keeps everything but the log-sum-exp of the core; torchtitan w (h + 2q + kv + f + h) of a token.
+
+    The last rank keeps the final norm's input and output too, w 2h, however its layers are recomputed.
+    """
+    wide = ("model.num_attention_heads=4", "model.num_key_value_heads=2", "model.intermediate_size=256")
+    none, some = (varied(*wide, f"parallelism.recompute={word}") for word in ("none", "selective"))
+    shape, hidden = some.model.shape, float(some.plan.model.hidden_size or 0)
+    layers, heads, keys = (float(one) for one in (shape.layers, shape.heads, shape.key_value_heads))
+    size, tokens = float(shape.query_size), float(some.plan.data.sequence_length or 0)
+    kept = [float(at(made, "loss").parts["activations"]) for made in (none, some)]
+    assert kept[0] - kept[1] == pytest.approx(layers * tokens * 4.0 * heads, rel=1e-9)
+    titan = varied(*wide, "training.framework=torchtitan", "parallelism.recompute=selective")
+    each = 2.0 * (hidden + 2.0 * heads * size + keys * size + 256.0 + hidden)
+    assert float(at(titan, "loss").parts["activations"]) == pytest.approx(
+        tokens * (layers * each + 4.0 * hidden), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("framework", "said"),
+    [
+        ("megatron", "attention core"),
+        ("deepspeed", "attention core"),
+        ("torchtitan", "every second product"),
+        ("fsdp", "every second product"),
+        ("maxtext", "every second product"),
+    ],
+)
+def test_the_fields_help_says_which_selective_recompute_holds(varied: Varied, framework: str, said: str) -> None:
+    told = meaning("parallelism.recompute", varied(f"training.framework={framework}").plan)
+    assert told.startswith(f"With {framework}, selective")
+    assert said in told
+    assert meaning("parallelism.tensor", varied().plan) == ""
 
 
 def test_the_longest_stage_has_to_fit_wherever_it_stands(varied: Varied) -> None:
