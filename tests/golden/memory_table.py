@@ -14,6 +14,8 @@ from pathlib import Path
 
 from memory_plans import GIB, Row, estimated
 
+from trainplan.budgets.memory import step_peak
+
 DATA = tomllib.loads(Path(__file__).with_name("memory.toml").read_text(encoding="utf-8"))
 ROWS: list[Row] = DATA["row"]
 SUSPECT: dict[str, str] = DATA["suspect"]
@@ -57,8 +59,7 @@ def peak(row: Row, micro_batch: int | None = None) -> Peak:
     """What the ledger says of a row. None of these runs was resumed, so none read a checkpoint."""
     made = estimated(row, micro_batch)
     memory = made.memory
-    allocated = max(float(one.allocated) for rank in memory.table for one in rank.instants if one.name != "restore")
-    reserved = allocated * (1.0 + float(made.situation["memory.fragmentation"]))
+    allocated, reserved = (float(one) for one in step_peak(made.situation, memory))
     total = reserved + float(made.situation["memory.runtime_overhead"])
     low, high = (float(edge) / float(memory.total) for edge in (memory.total_low, memory.total_high))
     return Peak(allocated, reserved, total, float(memory.usable), low, high)

@@ -196,6 +196,20 @@ def band(s: Situation) -> tuple[Figure, Figure]:
     return given("band, low", low, "1", source), given("band, high", high, "1", source)
 
 
+def step_peak(s: Situation, memory: MemoryBudget) -> tuple[Figure, Figure]:
+    """Allocated and reserved of the worst rank in a step, as a log of a run tells them: without the read of a checkpoint."""
+    if not memory.table:
+        return memory.allocated, memory.reserved
+    found = {
+        f"{one.name} of rank {rank.rank}": one.allocated
+        for rank in memory.table
+        for one in rank.instants
+        if one.name != "restore"
+    }
+    allocated = largest(**found)
+    return allocated, f.reserved_bytes(allocated, s["memory.fragmentation"])
+
+
 def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:
     none = blocked(code, "bytes")
     words: dict[str, Figure] = dict.fromkeys(CATEGORIES, none)

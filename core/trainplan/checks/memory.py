@@ -1,6 +1,6 @@
-"""Findings M1 to M12 on the ledger: what does not fit, what is too close, and the single change that would fit.
+"""Findings M1 to M13 on the ledger: what does not fit, what is too close, and the single change that would fit.
 
-M8 reads the retries of a log and comes from calibration.
+M8 reads the retries of a log and is said by calibration.
 """
 
 from __future__ import annotations

@@ -45,6 +45,19 @@ def test_m1_follows_the_target(varied: Varied) -> None:
     assert not found(varied(size, "memory.target_fraction=0.92"), "M1")
 
 
+def test_m1_allows_more_once_a_pilot_measured(varied: Varied) -> None:
+    """0.85 of usable before, 0.92 after, unless the plan says another."""
+    assert float(varied().situation["memory.target_fraction"]) == 0.85
+    measured = varied("memory.calibration=1.0")
+    assert float(measured.situation["memory.target_fraction"]) == 0.92
+    assert "pilot measured" in measured.situation["memory.target_fraction"].origin.source
+    own = varied("memory.calibration=1.0", "memory.target_fraction=0.8")
+    assert float(own.situation["memory.target_fraction"]) == 0.8
+    size = f"cluster.memory_per_accelerator={int(float(varied().memory.total) / 0.88)}"
+    assert found(varied(size), "M1")
+    assert not found(varied(size, "memory.calibration=1.0"), "M1")
+
+
 def test_m2_nominal_memory(varied: Varied) -> None:
     (finding,) = found(varied("cluster.memory_per_accelerator=80GB"), "M2")
     assert finding.fix == "79.1 GiB, as the runtime reports"
