@@ -51,8 +51,8 @@ def batch_divides(estimate: Estimate) -> list[Finding]:
     return found
 
 
-LEAST_NODES: Final = 0.75
-"""Share of the nodes below which fewer of them are no near answer."""
+LEAST_NODES, MOST_TRIED = 0.75, 64
+"""Share of the nodes below which fewer of them are no near answer, and how many counts are tried."""
 
 
 def _on_fewer_nodes(estimate: Estimate, batch: int) -> str:
@@ -60,7 +60,7 @@ def _on_fewer_nodes(estimate: Estimate, batch: int) -> str:
     s, parallel = estimate.situation, estimate.plan.parallelism
     nodes, per_node = int(s["cluster.nodes"]), int(s["cluster.accelerators_per_node"])
     group, micro = int(parallel.tensor * parallel.pipeline * parallel.context), int(s["batch.micro_batch_sequences"])
-    for count in range(nodes - 1, int(LEAST_NODES * nodes), -1):
+    for count in range(nodes - 1, max(int(LEAST_NODES * nodes), nodes - 1 - MOST_TRIED), -1):
         world = count * per_node
         if world % group == 0 and batch % (world // group * micro) == 0:
             return f", or {count:,} nodes"

@@ -121,6 +121,16 @@ def test_m10_host_memory(varied: Varied) -> None:
     assert not found(varied("cluster.host_memory_per_node=1MiB", "storage.async_checkpoint=false"), "M10")
 
 
+def test_m10_counts_activations_that_wait_on_the_host(varied: Varied) -> None:
+    """Eight devices of a node each keep what the ledger has at the loss without offload."""
+    kept = next(one for one in varied().memory.table[0].instants if one.name == "loss").parts["activations"]
+    own = ("training.activation_offload=true", "storage.async_checkpoint=false")
+    enough = 8 * float(kept)
+    assert not found(varied(*own, f"cluster.host_memory_per_node={int(enough * 1.01)}"), "M10")
+    (finding,) = found(varied(*own, f"cluster.host_memory_per_node={int(enough * 0.99)}"), "M10")
+    assert "states and activations" in finding.message
+
+
 def test_m11_m12_and_m13(varied: Varied) -> None:
     large = ("model.num_hidden_layers=96", "model.hidden_size=16384", "model.intermediate_size=65536")
     assert found(varied(*large, "training.precision=fp16-mixed"), "M11")
