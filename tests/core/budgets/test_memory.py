@@ -285,6 +285,14 @@ def test_what_is_held_while_a_checkpoint_is_read(
     assert float(restore.allocated) == pytest.approx(sum(found) * held, rel=1e-12)
 
 
+def test_the_copy_of_moments_is_the_measured_one(varied: Varied) -> None:
+    """Megatron-LM issue 1746: 5 B parameters on each of 2 data-parallel ranks, 19,128.37 MiB for empty moments."""
+    made = varied("cluster.nodes=1", "cluster.accelerators_per_node=2", "batch.global_batch_sequences=1024")
+    assert made.figure("parallelism.data") == 2
+    again = float(at(made, "restore").parts["optimizer_states"]) - float(at(made, "loss").parts["optimizer_states"])
+    assert again / float(made.model.parameters) * 5e9 == pytest.approx(19128.37 * 2**20, rel=0.01)
+
+
 def test_only_what_was_measured_of_a_restore_is_verified(varied: Varied) -> None:
     for framework, verified in (("megatron", True), ("deepspeed", False), ("torchtitan", False), ("maxtext", False)):
         assert held_again(framework, "moments").verified is verified
