@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainplan import cardtext, numbers
+from trainplan.budgets.memory_layers import RECOMPUTE, selective_means
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Card, Choice, Figure, Given
 from trainplan.frozen import record
 from trainplan.labels import quantity_label
+from trainplan.plan.plan import Plan
 from trainplan.table import DEVICE, blocked_by, rests, written
 
 
@@ -130,3 +132,8 @@ def said(node: Node) -> str:
 def label_of(key: str) -> str:
     """The label of a quantity's key."""
     return quantity_label(key)
+
+
+def meaning(path: str, plan: Plan) -> str:
+    """What a field's words are with the plan's framework; empty where they are the same with all."""
+    return selective_means(plan.training.framework) if path == RECOMPUTE else ""

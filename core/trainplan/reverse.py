@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainplan.budgets.compute import throughput
 from trainplan.budgets.layout import layout_of
 from trainplan.budgets.legality import broken_rules
 from trainplan.budgets.memory import MemoryBudget, memory_budget
 from trainplan.budgets.model import model_budget
-from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.steptime import step_budget
 from trainplan.budgets.tokens import mesh_budget, token_budget
 from trainplan.figure import Blocked, Figure
 from trainplan.frozen import frozen, record
+from trainplan.offload import Added, Step, activations_on_host, moments_in_bf16, optimizer_on_host, step_of
 from trainplan.plan.plan import Plan
 
 MOST_STEPS: Final = 24
 """Doublings tried before an answer is called unlimited."""
-
-UNSEEN: Final = ("training.optimizer_offload", "training.moment_dtype")
-"""Fields that the step model does not see: what they cost is a judgement."""
 
 LEAST_SAVING: Final = 0.99
 """Share of the present total above which a change saves nothing worth naming."""
@@ -62,8 +57,8 @@ class Trial:
 class Change:
     """One field set to another value, and what the worst rank holds then (bytes).
 
-    `cost` is the share by which accelerator time of a step grows, by the step model where it sees the field; `guess` is the
-    share by which changes are tried in order.
+    `cost` is the share by which accelerator time of a step grows: by the step model where it sees the field, else by `offload`;
+    `guess`, which orders what is tried, where no step can be predicted.
     """
 
     path: str
@@ -211,7 +206,9 @@ def neighbours(plan: Plan) -> Iterator[tuple[str, Any, float, str]]:
     if s.word("parallelism.sharding") != "none":
         yield "cluster.nodes", int(plan.cluster.nodes or 1) * 2, 1.0, "twice the accelerators"
     if not training.optimizer_offload:
-        yield "training.optimizer_offload", True, 0.5, "states cross the host link every step"
+        yield "training.optimizer_offload", True, 0.5, "gradients and weights cross the host link every step"
+    if not training.activation_offload and parallel.recompute == "none" and parallel.pipeline == 1:
+        yield "training.activation_offload", True, 0.2, "activations cross the host link twice"
 
 
 TENSOR_SPEED: Final = {2: 1.0, 4: 0.95, 8: 0.77, 16: 0.43, 32: 0.25}
@@ -247,14 +244,15 @@ def single_changes(plan: Plan, share: float = 1.0, most: int | None = None) -> l
 
     With `most`, the search ends when so many were found, at the end of a group of equal cost.
     """
-    here, before = tried(plan), work_of_a_step(plan)
+    here, before = tried(plan), step_of(plan)
     found: list[Change] = []
-    for path, value, guess, reason in sorted(neighbours(plan), key=lambda one: one[2]):
+    for path, value, guess, judged in sorted(neighbours(plan), key=lambda one: one[2]):
         if most is not None and len(found) >= most and guess > found[-1].guess:
             break
         trial = tried(plan, {path: value})
         if trial.fits(share, here.broken) and _saves(here, trial):
-            found.append(Change(path, value, trial.total or 0.0, _cost(path, trial, before, guess), guess, reason))
+            cost, reason = _cost(path, here, trial, before, (guess, judged))
+            found.append(Change(path, value, trial.total or 0.0, cost, guess, reason))
     return sorted(found, key=lambda change: (change.cost, change.total))
 
 
@@ -262,19 +260,27 @@ def _saves(here: Trial, trial: Trial) -> bool:
     return here.total is None or trial.total is None or trial.total < LEAST_SAVING * here.total
 
 
-def _cost(path: str, trial: Trial, before: float | None, guess: float) -> float:
-    """Share by which the predicted step of all accelerators grows; the guess where the step model does not see the field."""
-    after = None if path in UNSEEN else work_of_a_step(trial.plan)
-    return guess if after is None or before is None else after / before - 1.0
+def _cost(path: str, here: Trial, trial: Trial, before: Step, judged: tuple[float, str]) -> tuple[float, str]:
+    """Share by which the predicted step of all accelerators grows, and why; as judged where no step can be predicted."""
+    if before.work is None or before.seconds is None:
+        return judged
+    added = _added(path, here, before)
+    if added is not None:
+        return float(added.seconds) / float(before.seconds), added.says
+    after = step_of(trial.plan).work
+    return judged if after is None else (after / before.work - 1.0, judged[1])
 
 
-def work_of_a_step(plan: Plan) -> float | None:
-    """Accelerator-seconds of one step by the step model; None where it can predict none."""
-    s = Situation(plan)
-    model, mesh = model_budget(s), mesh_budget(s)
-    tokens = token_budget(s, model.active_parameters, mesh.data)
-    speed, bubble = throughput(s, model, tokens, mesh), pipeline_bubble(s, tokens.microbatches)
-    step, _ = step_budget(s, model, mesh, tokens, speed, bubble)
-    if not isinstance(step.predicted_step_time, Figure) or not isinstance(mesh.world_size, Figure):
-        return None
-    return float(step.predicted_step_time) * float(mesh.world_size)
+def _added(path: str, here: Trial, before: Step) -> Added | None:
+    """What a field that the step model does not see adds to the step; None for the others."""
+    if path == "training.optimizer_offload":
+        return optimizer_on_host(before)
+    if path == "training.moment_dtype":
+        return moments_in_bf16(before)
+    return activations_on_host(before, _kept(here)) if path == "training.activation_offload" else None
+
+
+def _kept(here: Trial) -> Figure:
+    """Activations of the one microbatch that a rank without a pipeline holds at the loss."""
+    rank = here.memory.table[int(here.memory.worst_rank)]
+    return next(one for one in rank.instants if one.name == "loss").parts["activations"]

@@ -12,6 +12,7 @@ from trainplan.budgets.legality import sequence_step
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.finding import Finding
+from trainplan.formulas.model import padded_vocabulary, vocabulary_step
 from trainplan.plan.plan import Plan
 
 GIB = 2.0**30
@@ -149,9 +150,40 @@ def test_c14_and_c16_padded_vocabulary(vocabulary: int, tensor: int, framework: 
 
 
 def test_c18_a_vocabulary_that_is_padded_by_one_row() -> None:
-    """The plan format pads to 128 x tensor for Megatron and has no field for another divisor, so 50,257 becomes 50,432."""
-    laid = made(model=model(vocab_size=50257), parallelism__tensor=2)
-    assert laid.quantities["model.padded_vocabulary"] == 50432
+    """Padded to a multiple of 1 x tensor, 50,257 is 50,258 rows on 2 ranks.
+
+    No plan has that divisor: Megatron's is 128, and 50,432 rows need no warning. The same rows are asked of a framework that does
+    not pad, where one rank has one more: the warning names 50,258, which is even, and 50,432, which is right.
+    """
+    expect = CASES["C18"]["expect"]
+    assert padded_vocabulary(50257.0, vocabulary_step(1.0, 2.0)) == expect["padded"]
+    shape = model(vocab_size=50257)
+    finding = one(made(model=shape, parallelism__tensor=2, training__framework="torchtitan"), "G14")
+    assert finding.severity == "warning"
+    assert "25,129 and 25,128 rows" in finding.message
+    assert finding.fix.startswith(f"{expect['padded']:,} is even, vocab_size = 50,432")
+    megatron = made(model=shape, parallelism__tensor=2)
+    assert megatron.quantities["model.padded_vocabulary"] == 50432
+    assert not found(megatron, "G14")
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "tensor", "framework", "severity"),
+    [
+        (50257, 1, "torchtitan", None),
+        (50258, 2, "torchtitan", "info"),
+        (50432, 2, "torchtitan", None),
+        (50258, 4, "fsdp", "warning"),
+        (128256, 8, "torchtitan", "info"),
+        (50257, 2, "deepspeed", None),
+    ],
+)
+def test_rows_of_a_vocabulary_that_is_not_padded(
+    vocabulary: int, tensor: int, framework: str, severity: str | None
+) -> None:
+    """A warning where ranks hold uneven rows, a remark where tensor cores have a rest, nothing where neither is so."""
+    laid = made(model=model(vocab_size=vocabulary), parallelism__tensor=tensor, training__framework=framework)
+    assert [finding.severity for finding in found(laid, "G14")] == ([] if severity is None else [severity])
 
 
 def test_c19_the_batch_is_divided_by_data_ranks() -> None:
@@ -236,7 +268,7 @@ def test_c35_states_of_a_model_four_times_the_device() -> None:
         training__precision="fp16-mixed",
         parallelism__sharding="none",
     )
-    parts = laid.memory.table[0].worst.parts
+    parts = laid.memory.table[0].instants[0].parts
     states = sum(parts[name] for name in ("weights", "gradients", "optimizer_states"))
     assert states * 16.0 / 20.0 / 1e9 == pytest.approx(CASES["C35"]["expect"]["states_GB_per_gpu"], rel=0.01)
     assert not fits(laid)

@@ -57,8 +57,8 @@ def of(shape: dict[str, Any], **changes: Any) -> Estimate:
 
 
 def part(made: Estimate, *names: str, rank: int = 0) -> float:
-    """Bytes of some categories on one rank at its worst instant."""
-    parts = made.memory.table[rank].worst.parts
+    """Bytes of some categories on one rank in a step, when the optimizer runs."""
+    parts = next(one for one in made.memory.table[rank].instants if one.name == "optimizer step").parts
     return sum(float(parts[name]) for name in names)
 
 
@@ -255,6 +255,29 @@ def test_14_expert_ranks_divide_routed_experts_only(shape: dict[str, Any], e: in
     laid = of(model, parallelism__tensor=2, parallelism__expert=e, parallelism__expert_tensor=etp)
     routed = 2.0 * shape["num_hidden_layers"] * 8 * 3 * shape["hidden_size"] * shape["intermediate_size"]
     assert part(one, "weights") - part(laid, "weights") == pytest.approx(routed * (1 - 1 / (e * etp)), rel=1e-12)
+
+
+@LAW
+@given(SHAPES, st.sampled_from([1, 2, 4]), st.sampled_from([1.0, 1.2]), st.sampled_from(["megatron", "maxtext"]))
+def test_14_routed_tokens_grow_with_expert_tensor_ranks(
+    shape: dict[str, Any], etp: int, imbalance: float, framework: str
+) -> None:
+    """A rank reads the routed tokens of all its expert tensor ranks: one copy more of each, kept and in backward."""
+    model, words = sparse(shape), {"training__framework": framework, "training__moe_imbalance": imbalance}
+    one, laid = (of(model, parallelism__tensor=4, parallelism__expert_tensor=ranks, **words) for ranks in (1, etp))
+    copies = 2.0 * (2048 / 4) * 2 * imbalance * shape["hidden_size"] * (etp - 1)
+    assert kept(laid) - kept(one) == pytest.approx(shape["num_hidden_layers"] * copies, rel=1e-9, abs=1.0)
+    first = [
+        next(each for each in made.memory.table[0].instants if each.name == "first layer of backward")
+        for made in (one, laid)
+    ]
+    grown = [float(each.parts["attention_temporaries"]) for each in first]
+    assert grown[1] - grown[0] == pytest.approx(copies, rel=1e-9, abs=1.0)
+    if etp == 1:
+        assert kept(laid) == kept(one)
+        assert grown[0] == 2.0 * 2048 * (
+            2.0 * shape["hidden_size"] / 4 + 2 * imbalance * shape["intermediate_size"] / 4
+        )
 
 
 @LAW

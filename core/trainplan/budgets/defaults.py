@@ -19,7 +19,8 @@ class Default:
     verified: bool = False
 
 
-_FORMAT: Final = "plan format, default"
+PLAIN: Final = "plan format, default"
+_FORMAT: Final = PLAIN
 _SHAPE: Final = "Hugging Face config default"
 
 DEFAULTS: Final[dict[str, Default]] = {
@@ -81,6 +82,11 @@ DEFAULTS: Final[dict[str, Default]] = {
     "storage.keep_full_local": Default(2, "ml-engineering: keep two, the last may be broken", True),
     "reliability.spare_nodes": Default(0, _FORMAT, True),
 }
+
+AFTER_A_PEAK: Final[dict[str, Default]] = {
+    "memory.target_fraction": Default(0.92, "product judgement: a pilot measured the peak, memory.calibration"),
+}
+"""Defaults that stand in place of the others once a pilot has measured a peak."""
 
 UNITS: Final[dict[str, str]] = {
     "schedule.budget": "currency",

@@ -7,38 +7,20 @@ Kernel scratch, graph pools and NVLS buffers are not counted; `memory.fragmentat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
+from trainplan.budgets.memory_instants import CATEGORIES, Common, Instant, moving_instants, settled_instants
 from trainplan.budgets.memory_layers import Split, layer_kept, split
-from trainplan.budgets.memory_recipe import Recipe, recipe
+from trainplan.budgets.memory_recipe import SHARDED, Recipe, recipe, word
 from trainplan.budgets.memory_stages import MOST_RANKS, Stage, stages
-from trainplan.budgets.memory_states import Held, States, held, states
+from trainplan.budgets.memory_start import start
+from trainplan.budgets.memory_states import States, held, states
 from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing, work
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
-from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest, total
+from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest
 from trainplan.formulas import memory_work as f
-
-CATEGORIES: Final = (
-    "weights",
-    "gradients",
-    "optimizer_states",
-    "activations",
-    "attention_temporaries",
-    "logits",
-    "communication_buffers",
-)
-
-
-@record
-class Instant:
-    """One named instant of a rank: bytes by category, and their sum."""
-
-    name: str
-    parts: Mapping[str, Figure]
-    allocated: Figure
 
 
 @record
@@ -76,19 +58,6 @@ class MemoryBudget:
     worst_instant: Choice | Blocked
     ranks: Mapping[str, Figure]
     table: tuple[RankMemory, ...]
-
-
-@record
-class Common:
-    """What every rank shares: one layer of each kind, the recipe, the cut of a microbatch."""
-
-    model: ModelBudget
-    parts: Held
-    recipe: Recipe
-    layers: Layers
-    cut: Split
-    final_norm: Figure
-    output: Figure
 
 
 def memory_budget(
@@ -137,7 +106,8 @@ def common_parts(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatche
     )
     layers = Layers(kinds.get(False, either), kinds.get(True, either), plain, mixed)
     final = f.stream_bytes(cut.tokens, made.element, s["model.hidden_size"], cut.residual)
-    return Common(model, held(s, model, mesh), made, layers, cut, final, _output(s, cut, made))
+    begin = start(s, full_gradients="gradients" not in SHARDED[word(s, "parallelism.sharding")])
+    return Common(model, held(s, model, mesh), made, layers, cut, final, _output(s, cut, made), begin)
 
 
 def _output(s: Situation, cut: Split, made: Recipe) -> Figure:
@@ -155,7 +125,7 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
     """Every rank; ranks that hold the same are worked out once."""
     seen: dict[tuple[float, ...], RankMemory] = {}
     table: list[RankMemory] = []
-    resident: dict[tuple[float, ...], tuple[States, Work]] = {}
+    resident: dict[tuple[float, ...], tuple[States, Work, tuple[Instant, ...]]] = {}
     for rank, stage in enumerate(found):
         held_key = (float(stage.dense_layers), float(stage.expert_layers), float(stage.first), float(stage.last))
         key = (*held_key, float(stage.in_flight))
@@ -163,18 +133,19 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
             if held_key in resident and not every_rank:
                 continue
             if held_key not in resident:
-                resident[held_key] = (
-                    states(stage, common.parts, common.recipe),
-                    work(s, common.model, stage, common.parts, common.recipe, common.layers, common.cut),
-                )
+                kept = states(stage, common.parts, common.recipe)
+                extra = work(s, common.model, stage, common.parts, common.recipe, common.layers, common.cut)
+                resident[held_key] = (kept, extra, settled_instants(s, common, kept, extra))
             seen[key] = _rank(s, rank, common, stage, *resident[held_key])
         same = seen[key]
         table.append(RankMemory(rank, same.instants, same.worst, same.allocated, same.reserved, same.total))
     return tuple(table)
 
 
-def _rank(s: Situation, rank: int, common: Common, stage: Stage, kept: States, extra: Work) -> RankMemory:
-    instants = rank_instants(s, common, stage, kept, extra)
+def _rank(
+    s: Situation, rank: int, common: Common, stage: Stage, kept: States, extra: Work, settled: tuple[Instant, ...]
+) -> RankMemory:
+    instants = (*moving_instants(s, common, stage, kept, extra), *settled)
     allocated = largest(**{instant.name: instant.allocated for instant in instants})
     worst = next(instant for instant in instants if instant.allocated == allocated)
     reserved = f.reserved_bytes(allocated, s["memory.fragmentation"])
@@ -189,61 +160,6 @@ def visible(s: Situation, reserved: Figure) -> Figure:
         else s["memory.calibration"]
     )
     return f.visible_bytes(reserved, s["memory.runtime_overhead"], calibration)
-
-
-def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
-    """The instants of one rank, in the order of a step."""
-    layers, none = common.layers, nothing()
-    dense, sparse = layers.dense, layers.sparse
-    each = f.rank_kept(
-        stage.dense_layers,
-        dense.stored,
-        stage.expert_layers,
-        sparse.stored,
-        stage.last,
-        common.final_norm,
-        common.output,
-    )
-    flying = stage.in_flight
-    if s.plan.training.activation_offload:
-        each = f.offloaded_activations(_larger(stage, dense.stored, sparse.stored))
-        flying = given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
-    again = _larger(stage, dense.again, sparse.again)
-    flight = f.activations_in_flight(each, flying)
-    found = [
-        _instant("loss", kept, flight, none, extra.logits, extra.buffers_loss),
-        _instant(
-            "first layer of backward",
-            kept,
-            f.activations_with_layer(each, flying, again),
-            extra.temporaries,
-            none,
-            extra.buffers_layer,
-        ),
-        _instant("end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end),
-        _instant("optimizer step", kept, none, none, none, extra.buffers_step),
-    ]
-    if s.plan.training.attention == "eager":
-        mlp = _larger(stage, dense.mlp, sparse.mlp)
-        left = f.activations_without_mlp(each, flying, again, mlp)
-        found.insert(
-            2, _instant("attention of the first layer", kept, left, extra.score_temporaries, none, extra.buffers_layer)
-        )
-    if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
-        found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
-    return tuple(found)
-
-
-def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
-    return f.largest_layer(stage.dense_layers, dense, stage.expert_layers, sparse)
-
-
-def _instant(
-    name: str, kept: States, activations: Figure, temporaries: Figure, logits: Figure, buffers: Figure
-) -> Instant:
-    values = (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers)
-    parts: dict[str, Figure] = dict(zip(CATEGORIES, values, strict=True))
-    return Instant(name, parts, total(**parts))
 
 
 def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
@@ -278,6 +194,20 @@ def band(s: Situation) -> tuple[Figure, Figure]:
     low, high = (0.90, 1.35) if unknown else (0.80, 1.20) if spread else (0.90, 1.10)
     source = "residuals on measured rows, tests/golden/memory.toml"
     return given("band, low", low, "1", source), given("band, high", high, "1", source)
+
+
+def step_peak(s: Situation, memory: MemoryBudget) -> tuple[Figure, Figure]:
+    """Allocated and reserved of the worst rank in a step, as a log of a run tells them: without the read of a checkpoint."""
+    if not memory.table:
+        return memory.allocated, memory.reserved
+    found = {
+        f"{one.name} of rank {rank.rank}": one.allocated
+        for rank in memory.table
+        for one in rank.instants
+        if one.name != "restore"
+    }
+    allocated = largest(**found)
+    return allocated, f.reserved_bytes(allocated, s["memory.fragmentation"])
 
 
 def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:

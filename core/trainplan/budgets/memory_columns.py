@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainplan.budgets.memory import common_parts, no_ledger, rank_instants, visible
+from trainplan.budgets.memory import common_parts, no_ledger, visible
+from trainplan.budgets.memory_instants import rank_instants
 from trainplan.budgets.memory_stages import Stage, held_layers, holds_ends, in_flight
 from trainplan.budgets.memory_states import states
 from trainplan.budgets.memory_work import work

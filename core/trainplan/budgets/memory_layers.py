@@ -70,6 +70,13 @@ def split(s: Situation) -> Split:
 RECOMPUTE: Final = "parallelism.recompute"
 
 
+def selective_means(framework: str) -> str:
+    """What selective recompute is with a framework, as a sentence."""
+    if framework in OP_LEVEL:
+        return f"With {framework}, selective keeps every second product and the attention output, and computes the rest again."
+    return f"With {framework}, selective computes the attention core again, and keeps everything else."
+
+
 def layer_kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:
     """What a dense layer, or one with experts, keeps of one microbatch."""
     kind = s.kind(RECOMPUTE)
@@ -243,7 +250,9 @@ def _experts(s: Situation) -> Figure:
             s["model.moe.num_experts_per_tok"],
             s["training.moe_imbalance"],
             element,
-            _trait("copies of a routed token", 3.0 if eager else 2.0, "1"),
+            f.routed_streams(
+                s["parallelism.expert_tensor"], _trait("other copies of a routed token", 2.0 if eager else 1.0, "1")
+            ),
             s["model.hidden_size"],
             _copies(s),
             s["model.moe.moe_intermediate_size"],

@@ -8,11 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from trainplan.budgets.memory_start import held_again
 from trainplan.budgets.recipe import moment_bytes, moment_count
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import memory_states as f
+from trainplan.formulas.memory_start import restored_bytes
 
 ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose weights are one fp32 copy that is cast for compute."""
@@ -42,11 +44,12 @@ class State:
 
 @record
 class Recipe:
-    """The three states, the bytes of a compute element, and of a gradient as it is reduced."""
+    """The three states, the optimizer's while a checkpoint is read, the bytes of a compute element and of a reduced gradient."""
 
     weights: State
     gradients: State
     optimizer: State
+    restored: State
     element: Figure
     reduced: Figure
     gathers: bool
@@ -69,10 +72,12 @@ def recipe(s: Situation, microbatches: Figure) -> Recipe:
     cut = SHARDED[sharding]
     single = s.plan.training.framework in ONE_COPY
     gathers = "weights" in cut
+    optimizer, restored = _optimizer(s, "optimizer" in cut, single)
     return Recipe(
         weights=_weights(s, gathers, single),
         gradients=_gradients(s, "gradients" in cut, single, microbatches),
-        optimizer=_optimizer(s, "optimizer" in cut, single),
+        optimizer=optimizer,
+        restored=restored,
         element=element_bytes(s),
         reduced=reduced_bytes(s),
         gathers=gathers and reshards(s),
@@ -116,20 +121,37 @@ def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> S
     )
 
 
-def _optimizer(s: Situation, cut: bool, single: bool) -> State:
+def _optimizer(s: Situation, cut: bool, single: bool) -> tuple[State, State]:
+    """From step to step, and while a checkpoint is read."""
     precision = s.plan.training.precision
     mixed = precision in ("bf16-mixed", "fp16-mixed", "fp8-mixed")
     host = s.plan.training.optimizer_offload
-    master = 4.0 if mixed and not single and not host else 0.0
+    kept = 4.0 if mixed and not single and not host else 0.0
     copied = not single and not host and precision == "fp16-mixed" and word(s, "training.gradient_dtype") == "fp16"
-    each = f.optimizer_bytes(
-        _trait(s, "training.precision", "bytes of a master copy", master, _DIST),
+    master = _trait(s, "training.precision", "bytes of a master copy", kept, _DIST)
+    count = (
         _trait(s, "training.optimizer_offload", "moments on the device", 0.0, "host memory", "1")
         if host
-        else moment_count(s),
-        moment_bytes(s),
-        _trait(s, "training.precision", "bytes of an fp32 gradient in the step", 4.0 if copied else 0.0, _DIST),
+        else moment_count(s)
     )
+    each, copy = moment_bytes(s), 4.0 if copied else 0.0
+    stays = f.optimizer_bytes(
+        master, count, each, _trait(s, "training.precision", "bytes of an fp32 gradient in the step", copy, _DIST)
+    )
+    steady, again = _divided(stays, cut), held_again(s.plan.training.framework, "moments")
+    if host or (float(again) == 0.0 and not copied):
+        return steady, steady
+    aware = s.plan.training.framework == "megatron" and s.plan.training.moment_dtype != "fp32"
+    loaded = restored_bytes(master, count, each, again if aware else _none_again(), again)
+    return steady, _divided(loaded, cut)
+
+
+@cache
+def _none_again() -> Figure:
+    return given("main weights held once more", 0.0, "1", "read into the ones that are there", kind="default")
+
+
+def _divided(each: Figure, cut: bool) -> State:
     nothing = given("bytes on every rank", 0.0, "bytes", "sharded", kind="default")
     return State(nothing, each) if cut else State(each, nothing)
 

@@ -31,13 +31,14 @@ class Held:
 
 @record
 class States:
-    """Bytes that stay on a rank from step to step."""
+    """Bytes that stay on a rank from step to step, and those of the optimizer while a checkpoint is read."""
 
     parameters: Figure
     experts: Figure
     weights: Figure
     gradients: Figure
     optimizer: Figure
+    restored: Figure
 
 
 def held(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Held:
@@ -136,4 +137,6 @@ def states(stage: Stage, parts: Held, recipe: Recipe) -> States:
     def of(state: State) -> Figure:
         return f.resident_bytes(parameters, experts, state.whole, state.shared, parts.ranks, parts.expert_ranks)
 
-    return States(parameters, experts, of(recipe.weights), of(recipe.gradients), of(recipe.optimizer))
+    optimizer = of(recipe.optimizer)
+    again = optimizer if recipe.restored is recipe.optimizer else of(recipe.restored)
+    return States(parameters, experts, of(recipe.weights), of(recipe.gradients), optimizer, again)

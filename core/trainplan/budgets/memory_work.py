@@ -66,7 +66,11 @@ def logit_each(s: Situation) -> Figure:
             s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
         )
     each = 12.0 / CHUNKS if kernel == "chunked" else LOSS_BYTES[kernel]
-    kind, verified = s.origin("training.loss")
+    return _logit(kernel, each, *s.origin("training.loss"))
+
+
+@cache
+def _logit(kernel: str, each: float, kind: str, verified: bool) -> Figure:
     source = f"bytes of a logit, {kernel} loss; {STUDY}"
     return given("training.loss", each, "bytes", source, kind=kind, verified=verified, is_field=True)
 
@@ -78,8 +82,17 @@ def _flag(s: Situation, path: str, on: bool) -> Figure:
 
 def _alive_with_head(s: Situation) -> Figure:
     """1 where the logits' copies live on while the head's input gradient is made; those of a plain loss are gone by then."""
-    kernel = word(s, "training.loss")
+    return _alive(word(s, "training.loss"))
+
+
+@cache
+def _alive(kernel: str) -> Figure:
     return given(f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES), "1", STUDY)
+
+
+EVALUATED: Final = given(
+    "bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering"
+)
 
 
 def head_ranks(s: Situation) -> Figure:
@@ -109,19 +122,27 @@ def work(
             cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, _alive_with_head(s), stage.last
         ),
     )
-    evaluated = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering")
     width = f.largest_part(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
     temporaries = f.backward_temporaries(
         cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, width, cut.tensor
     )
+    if model.expert is not None:
+        temporaries = total(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
         logits,
-        f.logit_bytes(cut.tokens, model.padded_vocabulary, local, evaluated, stage.last),
+        f.logit_bytes(cut.tokens, model.padded_vocabulary, local, EVALUATED, stage.last),
         temporaries,
         _scores(s, model, cut) if s.plan.training.attention == "eager" else nothing(),
         *buffers,
     )
+
+
+def _gathered_tokens(s: Situation, stage: Stage, recipe: Recipe, cut: Split) -> Figure:
+    """Gradients of routed tokens that expert tensor ranks gather: none where they are one."""
+    routed = f.routed_copies(s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"])
+    split, hidden = s["parallelism.expert_tensor"], s["model.hidden_size"]
+    return f.gathered_temporaries(cut.tokens, recipe.element, routed, hidden, cut.tensor, split, stage.expert_layers)
 
 
 SCORE_PEAK: Final = {"torch-eager": 12.0}
@@ -179,9 +200,8 @@ def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[
     layer = f.largest_part(stage.dense_layers, parts.dense, stage.expert_layers, st.sum_of(parts.sparse, parts.experts))
     root = f.root_parameters(stage.first, parts.embedding, stage.last, parts.head)
     gathers = recipe.gathers
-    two = given("gathered layers", 2.0 if gathers else 0.0, "1", "one ahead and one in use", kind="default")
     kept = root if gathers else nothing("1")
-    gathered = f.gathered_bytes(two, layer, kept, recipe.element)
+    gathered = f.gathered_bytes(_ahead(gathers), layer, kept, recipe.element)
     root_gathered = f.gathered_bytes(nothing("1"), layer, kept, recipe.element)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
     return (
@@ -190,3 +210,8 @@ def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[
         f.work_bytes(root_gathered, f.unreduced_bytes(root, recipe.element, recipe.reduced)),
         nothing(),
     )
+
+
+@cache
+def _ahead(gathers: bool) -> Figure:
+    return given("gathered layers", 2.0 if gathers else 0.0, "1", "one ahead and one in use", kind="default")

@@ -11,7 +11,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Final
 
-from trainplan.budgets.defaults import DEFAULTS, UNITS, Default
+from trainplan.budgets.defaults import AFTER_A_PEAK, DEFAULTS, PLAIN, UNITS, Default
 from trainplan.budgets.framework_defaults import framework_default
 from trainplan.catalogue import Entry, Fact, entry
 from trainplan.figure import Figure, blocked, fields_given, given
@@ -170,6 +170,8 @@ class Situation:
         return self.part if path.startswith("cluster.") else None
 
     def _default(self, path: str) -> Default | None:
+        if path in AFTER_A_PEAK and self.plan.memory.calibration is not None:
+            return AFTER_A_PEAK[path]
         return DEFAULTS.get(path) or framework_default(path, self.plan)
 
     def _number(self, path: str) -> Figure:
@@ -181,7 +183,10 @@ class Situation:
             return _entry_field(named.kind, named.name, path)
         default = self._default(path)
         value = own if own is not None else None if default is None else default.value
-        return blocked(f"missing:{path}", UNITS.get(path, "1")) if value is None else _default_field(path, float(value))
+        if value is None:
+            return blocked(f"missing:{path}", UNITS.get(path, "1"))
+        source, verified = (PLAIN, False) if default is None else (default.source, default.verified)
+        return _default_field(path, float(value), source, verified)
 
     def _kind(self, path: str) -> str:
         if path in ("utilization.value", "utilization.low", "utilization.high"):
@@ -202,10 +207,8 @@ def _split(path: str) -> tuple[tuple[str, ...], str]:
 
 
 @cache
-def _default_field(path: str, value: float) -> Figure:
+def _default_field(path: str, value: float, source: str, verified: bool) -> Figure:
     """A field's default as a figure, which is the same in every plan that leaves the field out."""
-    default = DEFAULTS.get(path)
-    source, verified = ("plan format, default", False) if default is None else (default.source, default.verified)
     return given(path, value, UNITS.get(path, "1"), source, kind="default", verified=verified, is_field=True)
 
 

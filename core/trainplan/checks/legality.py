@@ -1,4 +1,4 @@
-"""Findings G3 to G13 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
+"""Findings G3 to G14 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from trainplan.budgets.layout import layout_of, whole
 from trainplan.budgets.legality import broken_rules
+from trainplan.budgets.model import PADDED
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -45,4 +46,27 @@ def filled_pipeline(estimate: Estimate) -> list[Finding]:
     return [Finding("P4", "warning", "parallelism", message, f"{stages} microbatches, better {4 * stages}", paths, 50)]
 
 
-LEGALITY_CHECKS: Final = (legal_layout, bubble, filled_pipeline)
+ROWS: Final = 128
+"""Rows of a tensor rank's vocabulary that tensor cores divide without a rest: the divisor to which Megatron pads."""
+
+
+def vocabulary_rows(estimate: Estimate) -> list[Finding]:
+    """G14: a framework that does not pad leaves tensor ranks uneven rows (warning), or a rest to the tensor cores."""
+    framework, tensor = estimate.plan.training.framework, whole(estimate.situation["parallelism.tensor"]) or 1
+    rows = whole(estimate.model.shape.vocabulary)
+    if framework in PADDED or tensor == 1 or rows is None or rows % (ROWS * tensor) == 0:
+        return []
+    uneven, each = rows % tensor, rows / tensor
+    held = (
+        f"{-(-rows // tensor):,} and {rows // tensor:,} rows"
+        if uneven
+        else f"{each:,.0f} rows each, no multiple of {ROWS}"
+    )
+    message = f"a vocabulary of {rows:,} on {tensor} tensor ranks is {held}: {framework} does not pad"
+    even = f"{-(-rows // tensor) * tensor:,} is even, " if uneven else ""
+    fix = f"{even}vocab_size = {-(-rows // (ROWS * tensor)) * ROWS * tensor:,} is the next multiple of {ROWS} x tensor"
+    paths = ("model.vocab_size", "parallelism.tensor")
+    return [Finding("G14", "warning" if uneven else "info", "parallelism", message, fix, paths, 45 if uneven else 12)]
+
+
+LEGALITY_CHECKS: Final = (legal_layout, bubble, filled_pipeline, vocabulary_rows)

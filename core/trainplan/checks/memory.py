@@ -1,6 +1,6 @@
-"""Findings M1 to M12 on the ledger: what does not fit, what is too close, and the single change that would fit.
+"""Findings M1 to M13 on the ledger: what does not fit, what is too close, and the single change that would fit.
 
-M8 reads the retries of a log and comes from calibration.
+M8 reads the retries of a log and is said by calibration.
 """
 
 from __future__ import annotations
@@ -163,13 +163,25 @@ def host_memory(estimate: Estimate) -> list[Finding]:
     checkpoint = estimate.checkpoint.checkpoint
     if not all(isinstance(figure, Figure) for figure in (host, nodes, checkpoint)):
         return []
-    staged = STAGING * float(checkpoint / nodes) if estimate.plan.storage.async_checkpoint else 0.0
-    offloaded = float(checkpoint / nodes) if estimate.plan.training.optimizer_offload else 0.0
+    training, each = estimate.plan.training, float(checkpoint / nodes)
+    staged = STAGING * each if estimate.plan.storage.async_checkpoint else 0.0
+    offloaded = (each if training.optimizer_offload else 0.0) + _offloaded_activations(estimate)
     if staged + offloaded <= float(host):
         return []
-    message = f"a node stages {_gib(staged + offloaded)} of states in {_gib(host)} of host memory"
+    what = "states and activations" if training.activation_offload else "states"
+    message = f"a node stages {_gib(staged + offloaded)} of {what} in {_gib(host)} of host memory"
     paths = ("cluster.host_memory_per_node", "storage.async_checkpoint")
     return [Finding("M10", "error", "memory", message, f"{_gib(staged + offloaded)} a node at least", paths, 800)]
+
+
+def _offloaded_activations(estimate: Estimate) -> float:
+    """Bytes of activations that a node holds for its fullest rank's like: those that would be on the devices otherwise."""
+    if not estimate.plan.training.activation_offload or not estimate.memory.table:
+        return 0.0
+    memory = tried(estimate.plan, {"training.activation_offload": False}).memory
+    rank = memory.table[int(memory.worst_rank)]
+    kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
+    return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
 
 
 def loss_scale(estimate: Estimate) -> list[Finding]:

@@ -96,6 +96,17 @@ def routed_kept(
     return chosen * imbalance * element * (streams * hidden + copies * width)
 
 
+DISPATCHER = (
+    "Megatron-LM moe/token_dispatcher.py dispatch_postprocess: gathered over expert tensor ranks before the experts"
+)
+
+
+@formula("1", source=DISPATCHER)
+def routed_streams(expert_tensor: float, others: float) -> float:
+    """Copies of a routed token that are kept: as the experts read it, with those of all expert tensor ranks, and others."""
+    return expert_tensor + others
+
+
 @formula("bytes", source=ORACLE)
 def router_kept(experts: float) -> float:
     """The router of a token: its probabilities in fp32."""

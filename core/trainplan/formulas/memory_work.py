@@ -104,6 +104,30 @@ def backward_temporaries(
     return tokens * element * (2.0 * hidden / residual_ranks + width / tensor)
 
 
+@formula(
+    "bytes",
+    source="Megatron-LM moe/token_dispatcher.py: backward of the scatter in combine_preprocess gathers the gradients of all "
+    "expert tensor ranks; the gather in dispatch_postprocess scatters them again",
+)
+def gathered_temporaries(
+    tokens: float,
+    element: float,
+    routed: float,
+    hidden: float,
+    tensor: float,
+    expert_tensor: float,
+    expert_layers: float,
+) -> float:
+    """Gradients of the routed tokens of the other expert tensor ranks, on a rank with experts."""
+    return tokens / tensor * element * routed * hidden * (expert_tensor - 1.0) * (expert_layers > 0.0)
+
+
+@formula("1", source="definition; mlc-ai/pith-train pull request 18 for the imbalance")
+def routed_copies(chosen: float, imbalance: float) -> float:
+    """Routed copies of a token on the fullest rank."""
+    return chosen * imbalance
+
+
 @formula("bytes", source=STUDY)
 def attention_temporaries(
     tokens: float, element: float, hidden: float, residual_ranks: float, query: float, tensor: float

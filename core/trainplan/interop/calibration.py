@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.budgets.memory import step_peak
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.formulas import steptime as f
@@ -79,13 +80,14 @@ def _plain(value: object) -> float | None:
 
 
 def _planned(estimate: Estimate) -> dict[str, float | None]:
+    allocated, reserved = step_peak(estimate.situation, estimate.memory)
     return {
         "tokens_per_second_per_accelerator": _plain(estimate.speed.tokens_per_second_per_accelerator),
         "utilization": _plain(estimate.speed.utilization),
         "step_time": _plain(estimate.speed.step_time),
         "predicted_step_time": _plain(estimate.step.predicted_step_time),
-        "memory_reserved": _plain(estimate.memory.reserved),
-        "memory_allocated": _plain(estimate.memory.allocated),
+        "memory_reserved": _plain(reserved),
+        "memory_allocated": _plain(allocated),
         "checkpoint_stall": _plain(estimate.checkpoint.checkpoint_stall),
     }
 
@@ -157,7 +159,8 @@ def _source(measured: Measured, names: str) -> str:
 def _memory(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str, Any]:
     if measured.peak is None:
         return {}
-    estimated = _plain(estimate.memory.reserved if measured.peak_reserved else estimate.memory.allocated)
+    allocated, reserved = step_peak(estimate.situation, estimate.memory)
+    estimated = _plain(reserved if measured.peak_reserved else allocated)
     if estimated is None:
         notes.append("the plan has no memory estimate to calibrate")
         return {}
@@ -190,6 +193,11 @@ def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[s
         found.append(f"C7: {measured.steps_used} steps; {ENOUGH} at least carry a date")
     if measured.variation > STEADY:
         found.append(f"C7: steps vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")
+    if measured.retries:
+        found.append(
+            f"M8: {measured.retries:,} retries of the allocator: memory is fragmented or full. "
+            "Right is PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or a smaller micro batch"
+        )
     before, claim = _plain(estimate.speed.utilization), estimate.plan.utilization
     if use and before and claim.evidence == "measured-here" and abs(use / before - 1.0) >= CHANGE:
         found.append(f"C9: {use / before - 1.0:+.1%} against the last measurement on the same mesh; look for the cause")

@@ -289,7 +289,8 @@ class Parallelism(Table):
         default="ring", description="How context-parallel attention exchanges."
     )
     recompute: Literal["none", "selective", "full"] = Field(
-        default="none", description="What forward is computed again in backward."
+        default="none",
+        description="What forward is computed again in backward; the framework decides what selective is.",
     )
     reshard_after_forward: bool = Field(default=True, description="Whether gathered weights are dropped after forward.")
     first_stage_layers: Count | None = Field(default=None, description="Layers on the first pipeline rank.")
@@ -322,7 +323,8 @@ class Memory(Table):
     """What is kept free, and what lies outside the tensors."""
 
     target_fraction: Utilization | None = Field(
-        default=None, description="Share of usable memory that a plan may fill."
+        default=None,
+        description="Share of usable memory that a plan may fill; by default 0.85, and 0.92 once a pilot measured a peak.",
     )
     fragmentation: Share = Field(default=default(0.06), description="Reserved over allocated memory, minus 1.")
     runtime_overhead: Bytes = Field(default=default(2.5 * 2**30, "2.5GiB"), description="Memory outside the allocator.")

@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from trainplan.budgets.memory_instants import Instant
+from trainplan.budgets.memory_start import held_again
 from trainplan.estimation import Estimate
+from trainplan.explain import meaning
 from trainplan.figure import Blocked, Choice, Figure
 from trainplan.formulas import memory_work as f
 
@@ -14,9 +17,13 @@ Varied = Callable[..., Estimate]
 
 
 def each(estimate: Estimate, name: str) -> float:
-    """Bytes a parameter of a category on the one rank of the small plan."""
-    held = estimate.model.parameters
-    return float(estimate.memory.table[0].worst.parts[name]) / float(held)
+    """Bytes a parameter of a category on the one rank of the small plan, when the optimizer runs."""
+    return float(at(estimate, "optimizer step").parts[name]) / float(estimate.model.parameters)
+
+
+def at(estimate: Estimate, instant: str, rank: int = 0) -> Instant:
+    """A named instant of a rank."""
+    return next(one for one in estimate.memory.table[rank].instants if one.name == instant)
 
 
 @pytest.mark.parametrize(
@@ -248,6 +255,109 @@ def test_in_loop_evaluation_is_an_instant(varied: Varied) -> None:
     task = '\n[evaluation]\nmode = "in-loop"\ninterval_tokens = "1B"\n[[evaluation.tasks]]\ntask = "mmlu"\n'
     made = varied(more=task)
     assert "evaluation" in [instant.name for instant in made.memory.table[0].instants]
+
+
+@pytest.mark.parametrize(
+    ("assignments", "weights", "gradients", "optimizer"),
+    [
+        (("training.framework=megatron",), 2, 4, (4 + 8 + 8) / 16),
+        (("training.framework=megatron", "training.precision=fp16-mixed"), 2, 2, (4 + 8 + 8) / 16),
+        (("training.framework=megatron", "training.moment_dtype=bf16"), 2, 4, 2 * (4 + 4) / 16),
+        (("training.framework=megatron", "training.optimizer_offload=true"), 2, 4, 0),
+        (("training.framework=megatron", "training.optimizer=lion"), 2, 4, (4 + 4 + 4) / 16),
+        (("training.framework=deepspeed",), 2, 4, 12 / 16),
+        (("training.framework=deepspeed", "training.precision=fp16-mixed"), 2, 0, 12 / 16),
+        (("training.framework=deepspeed", "parallelism.sharding=zero-2"), 2, 0, 12 / 16),
+        (("training.framework=torchtitan", "parallelism.sharding=zero-3"), 4 / 16, 0, 8 / 16),
+        (("training.framework=fsdp", "parallelism.sharding=zero-3"), 4 / 16, 0, 8 / 16),
+        (("training.framework=maxtext", "parallelism.sharding=zero-3"), 8 / 16, 0, 16 / 16),
+    ],
+)
+def test_what_is_held_while_a_checkpoint_is_read(
+    varied: Varied, assignments: tuple[str, ...], weights: float, gradients: float, optimizer: float
+) -> None:
+    """Weights, moments and what the framework holds once more; gradients where they are allocated with the model."""
+    made = varied(*assignments)
+    restore, held = at(made, "restore"), float(made.model.parameters)
+    found = [float(restore.parts[name]) / held for name in ("weights", "gradients", "optimizer_states")]
+    assert found == pytest.approx([weights, gradients, optimizer], rel=1e-3)
+    assert not any(float(restore.parts[name]) for name in ("activations", "logits", "communication_buffers"))
+    assert float(restore.allocated) == pytest.approx(sum(found) * held, rel=1e-12)
+
+
+def test_the_copy_of_moments_is_the_measured_one(varied: Varied) -> None:
+    """Megatron-LM issue 1746: 5 B parameters on each of 2 data-parallel ranks, 19,128.37 MiB for empty moments."""
+    made = varied("cluster.nodes=1", "cluster.accelerators_per_node=2", "batch.global_batch_sequences=1024")
+    assert made.figure("parallelism.data") == 2
+    again = float(at(made, "restore").parts["optimizer_states"]) - float(at(made, "loss").parts["optimizer_states"])
+    assert again / float(made.model.parameters) * 5e9 == pytest.approx(19128.37 * 2**20, rel=0.01)
+
+
+def test_only_what_was_measured_of_a_restore_is_verified(varied: Varied) -> None:
+    for framework, verified in (("megatron", True), ("deepspeed", False), ("torchtitan", False), ("maxtext", False)):
+        assert held_again(framework, "moments").verified is verified
+        assert held_again(framework, "moments").rests_on == "default"
+    assert "issue 1746" in held_again("megatron", "moments").origin.source
+
+
+def test_a_restore_can_be_the_worst_instant(varied: Varied) -> None:
+    """One replica shares its moments with nobody, so that the copy in the way of a checkpoint is all of them."""
+    alone = varied("parallelism.sharding=none", "model.vocab_size=128", "data.sequence_length=64")
+    assert alone.memory.worst_instant == "restore"
+    step = max(float(one.allocated) for one in alone.memory.table[0].instants if one.name != "restore")
+    assert float(alone.memory.allocated) > step
+    assert float(alone.memory.optimizer_states) == pytest.approx(
+        20.0 / 12.0 * float(at(alone, "loss").parts["optimizer_states"])
+    )
+
+
+def test_compilation_is_an_instant_where_layers_are_compiled(varied: Varied) -> None:
+    """The workspace is a default that nobody measured here, and lies on the first layer of backward."""
+    compiled = varied("training.framework=torchtitan")
+    first, tuned = at(compiled, "first layer of backward"), at(compiled, "compilation")
+    assert float(tuned.allocated) - float(first.allocated) == pytest.approx(2.0**30)
+    assert not tuned.allocated.verified
+    eager = varied("training.framework=fsdp", "training.kernels=torch-eager")
+    others = [varied(f"training.framework={name}") for name in ("megatron", "deepspeed", "maxtext")]
+    for made in (eager, *others):
+        assert "compilation" not in [one.name for one in made.memory.table[0].instants]
+    assert at(varied("training.framework=fsdp", "training.kernels=torch-compile"), "compilation")
+
+
+def test_selective_recompute_is_what_the_framework_makes_of_it(varied: Varied) -> None:
+    """Megatron keeps everything but the log-sum-exp of the core; torchtitan w (h + 2q + kv + f + h) of a token.
+
+    The last rank keeps the final norm's input and output too, w 2h, however its layers are recomputed.
+    """
+    wide = ("model.num_attention_heads=4", "model.num_key_value_heads=2", "model.intermediate_size=256")
+    none, some = (varied(*wide, f"parallelism.recompute={word}") for word in ("none", "selective"))
+    shape, hidden = some.model.shape, float(some.plan.model.hidden_size or 0)
+    layers, heads, keys = (float(one) for one in (shape.layers, shape.heads, shape.key_value_heads))
+    size, tokens = float(shape.query_size), float(some.plan.data.sequence_length or 0)
+    kept = [float(at(made, "loss").parts["activations"]) for made in (none, some)]
+    assert kept[0] - kept[1] == pytest.approx(layers * tokens * 4.0 * heads, rel=1e-9)
+    titan = varied(*wide, "training.framework=torchtitan", "parallelism.recompute=selective")
+    each = 2.0 * (hidden + 2.0 * heads * size + keys * size + 256.0 + hidden)
+    assert float(at(titan, "loss").parts["activations"]) == pytest.approx(
+        tokens * (layers * each + 4.0 * hidden), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("framework", "said"),
+    [
+        ("megatron", "attention core"),
+        ("deepspeed", "attention core"),
+        ("torchtitan", "every second product"),
+        ("fsdp", "every second product"),
+        ("maxtext", "every second product"),
+    ],
+)
+def test_the_fields_help_says_which_selective_recompute_holds(varied: Varied, framework: str, said: str) -> None:
+    told = meaning("parallelism.recompute", varied(f"training.framework={framework}").plan)
+    assert told.startswith(f"With {framework}, selective")
+    assert said in told
+    assert meaning("parallelism.tensor", varied().plan) == ""
 
 
 def test_the_longest_stage_has_to_fit_wherever_it_stands(varied: Varied) -> None:

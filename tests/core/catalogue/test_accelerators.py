@@ -22,6 +22,7 @@ UNITS = {
     "scale_up_bidirectional": "bytes/s",
     "scale_up_pair_bandwidth": "bytes/s",
     "scale_out_bandwidth": "bytes/s",
+    "host_bandwidth": "bytes/s",
     "scale_up_domain": "1",
     "accelerators_per_node": "1",
     "power": "W",

@@ -70,6 +70,13 @@ def test_g2_smaller_than_one_replica_offers_only_more(varied: Any) -> None:
     assert one(varied("batch.global_batch_sequences=8"), "G2").fix == "16 sequences"
 
 
+def test_g2_names_fewer_nodes_where_they_are_near(varied: Any) -> None:
+    """18 trays of a rack are 72 accelerators, on which powers of two do not divide: 16 trays, 64 of them, are."""
+    rack = ("cluster.accelerator=gb200-nvl72", "cluster.accelerators_per_node=4", "batch.global_batch_sequences=1024")
+    assert one(varied(*rack, "cluster.nodes=18"), "G2").fix == "1,008 or 1,080 sequences, or 16 nodes"
+    assert not all_of(varied(*rack, "cluster.nodes=16"), "G2")
+
+
 def test_g2_looks_at_stages_and_schedules(varied: Any) -> None:
     stage = one(varied("data.stages.first.global_batch_sequences=100", more=STAGES), "G2")
     assert stage.paths[0] == "data.stages.first.global_batch_sequences"

@@ -45,6 +45,19 @@ def test_m1_follows_the_target(varied: Varied) -> None:
     assert not found(varied(size, "memory.target_fraction=0.92"), "M1")
 
 
+def test_m1_allows_more_once_a_pilot_measured(varied: Varied) -> None:
+    """0.85 of usable before, 0.92 after, unless the plan says another."""
+    assert float(varied().situation["memory.target_fraction"]) == 0.85
+    measured = varied("memory.calibration=1.0")
+    assert float(measured.situation["memory.target_fraction"]) == 0.92
+    assert "pilot measured" in measured.situation["memory.target_fraction"].origin.source
+    own = varied("memory.calibration=1.0", "memory.target_fraction=0.8")
+    assert float(own.situation["memory.target_fraction"]) == 0.8
+    size = f"cluster.memory_per_accelerator={int(float(varied().memory.total) / 0.88)}"
+    assert found(varied(size), "M1")
+    assert not found(varied(size, "memory.calibration=1.0"), "M1")
+
+
 def test_m2_nominal_memory(varied: Varied) -> None:
     (finding,) = found(varied("cluster.memory_per_accelerator=80GB"), "M2")
     assert finding.fix == "79.1 GiB, as the runtime reports"
@@ -106,6 +119,16 @@ def test_m10_host_memory(varied: Varied) -> None:
     assert found(varied("cluster.host_memory_per_node=1MiB"), "M10")[0].severity == "error"
     assert not found(varied("cluster.host_memory_per_node=1TiB"), "M10")
     assert not found(varied("cluster.host_memory_per_node=1MiB", "storage.async_checkpoint=false"), "M10")
+
+
+def test_m10_counts_activations_that_wait_on_the_host(varied: Varied) -> None:
+    """Eight devices of a node each keep what the ledger has at the loss without offload."""
+    kept = next(one for one in varied().memory.table[0].instants if one.name == "loss").parts["activations"]
+    own = ("training.activation_offload=true", "storage.async_checkpoint=false")
+    enough = 8 * float(kept)
+    assert not found(varied(*own, f"cluster.host_memory_per_node={int(enough * 1.01)}"), "M10")
+    (finding,) = found(varied(*own, f"cluster.host_memory_per_node={int(enough * 0.99)}"), "M10")
+    assert "states and activations" in finding.message
 
 
 def test_m11_m12_and_m13(varied: Varied) -> None:

@@ -219,6 +219,21 @@ def test_a_short_log_uses_its_later_half(tmp_path: Path) -> None:
     assert found.steps_seen == 16
 
 
+def test_retries_of_the_allocator_are_read(tmp_path: Path) -> None:
+    """torchtitan warns beside its steps; a table has a column. The largest count of a log stands."""
+    path = tmp_path / "run.log"
+    lines = titan(100)
+    warned = "[rank0]:2026-11-02 10:00:00,000 - root - WARNING - {} CUDA memory allocation retries."
+    path.write_text("\n".join([*lines[:50], warned.format(3), *lines[50:], warned.format(5)]))
+    assert measured(path, length=LENGTH, world=WORLD).retries == 5
+    path.write_text("\n".join(lines))
+    assert measured(path, length=LENGTH, world=WORLD).retries == 0
+    table = tmp_path / "run.csv"
+    rows = [f"{step},{RATE},{2 if step > 60 else 0}" for step in range(1, 100)]
+    table.write_text("\n".join(["step,throughput(tps),memory/num_alloc_retries", *rows]))
+    assert measured(table, length=LENGTH, world=WORLD).retries == 2
+
+
 def test_memory_of_many_steps_is_bounded() -> None:
     from trainplan.interop.logs.events import Step
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainplan import asjson, numbers
 from trainplan.estimation import Estimate
-from trainplan.explain import Node, tree
+from trainplan.explain import Node, meaning, tree
 from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import quantity_label
 from trainplan.ledgers import TABLES
@@ -75,6 +75,8 @@ def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
     say(f"{path}   {told.label}")
     say(f"  {told.value or 'empty'} {told.unit}".rstrip() + (f"   rests on {told.rests_on}" if told.rests_on else ""))
     say(f"  {sentence_of(path)}")
+    if (here := meaning(path, estimate.plan)) != "":
+        say(f"  {here}")
     if (source := _source_of(path, estimate)) != "":
         say(f"  source: {source}")
     if not moved and not told.value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainplan.cardtext import sentence
 from trainplan.estimation import Value
-from trainplan.explain import put_in, readable
+from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels import quantity_label
@@ -67,7 +67,7 @@ def _of_finding(finding: Finding) -> list[str]:
 
 
 def _of_field(path: str, shown: Shown) -> list[str]:
-    sentences = [sentence_of(path)]
+    sentences = [said for said in (sentence_of(path), meaning(path, shown.plan)) if said]
     moved = dependents(shown.estimate, path)
     if words_of(path) or path in ("model.preset", "cluster.accelerator"):
         return [*sentences, f"enter shows what each choice would do ({_line(path, shown)})"]

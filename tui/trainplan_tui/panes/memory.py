@@ -198,7 +198,8 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     lines = [rule(f"instants of rank {worst.rank}, GiB in tensors", width, "", glyphs)]
     for instant in worst.instants:
         canvas = Canvas(width, glyphs)
-        canvas.put(2, f"{'>' if instant is worst.worst else ' '} {instant.name}", end=34)
+        mark = "" if instant.allocated.verified else " ?"
+        canvas.put(2, f"{'>' if instant is worst.worst else ' '} {instant.name}{mark}", end=34)
         if isinstance(instant.allocated, Figure):
             canvas.right(44, f"{float(instant.allocated) / GIB:.2f}", bold=instant is worst.worst)
         lines.append(canvas.line())

@@ -33,6 +33,13 @@ class Peak:
 
 
 @dataclass(frozen=True, slots=True)
+class Retries:
+    """How often the allocator had to free its cache to serve a request, so far."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """A setting that the log prints: world, sequence (tokens) or batch (sequences)."""
 
@@ -54,4 +61,4 @@ class Framework:
     name: str
 
 
-Event: TypeAlias = "Step | Stall | Peak | Setting | Interruption | Framework"
+Event: TypeAlias = "Step | Stall | Peak | Retries | Setting | Interruption | Framework"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Setting, Stall, Step
+from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Setting, Stall, Step
 
 KEPT: Final = 65_536
 WARM_STEPS, WARM_SHARE = 20, 0.10
@@ -22,7 +22,10 @@ ENOUGH, STEADY = 20, 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """What logs measured. Rates are tokens a second of one device; `peak` bytes; `stall` s; None where no line said it."""
+    """What logs measured. Rates are tokens a second of one device; `peak` bytes; `stall` s; None where no line said it.
+
+    `retries` of the allocator, 0 where no line said so.
+    """
 
     framework: str
     rate: float
@@ -40,6 +43,7 @@ class Measured:
     stall: float | None
     saves: int
     date: str | None
+    retries: int = 0
 
 
 class Series:
@@ -74,6 +78,7 @@ class Measurement:
         self.series, self.early, self.dropped = Series(), Series(), Counter[str]()
         self.frameworks = Counter[str]()
         self.peaks: dict[bool, float] = {}
+        self.retries = 0
         self.stalls = array("d")
         self.date: str | None = None
         self._last, self._start, self._after = -1, 0, ""
@@ -91,6 +96,8 @@ class Measurement:
             self.frameworks[event.name] += 1
         elif isinstance(event, Peak):
             self.peaks[event.reserved] = max(event.bytes, self.peaks.get(event.reserved, 0.0))
+        elif isinstance(event, Retries):
+            self.retries = max(event.count, self.retries)
         elif isinstance(event, Setting):
             self.settings[event.name] = self.printed[event.name] = event.value
         elif isinstance(event, Stall):
@@ -153,6 +160,7 @@ class Measurement:
             stall=median(self.stalls) if self.stalls else None,
             saves=len(self.stalls),
             date=self.date,
+            retries=self.retries,
         )
 
     def _steady(self) -> tuple[list[float], int]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from trainplan.interop.logs.events import Event, Framework, Peak, Step
+from trainplan.interop.logs.events import Event, Framework, Peak, Retries, Step
 from trainplan.interop.logs.megatron import number
 from trainplan.interop.logs.torch import GIBI
 
@@ -38,6 +38,7 @@ RATE: Final = (
 )
 BATCH: Final = ("batch-size", "global_batch_size", "batch_size")
 RESERVED: Final = ("memory/max_reserved(gib)", "gpu_memory/gpu reserved mem (gib)", "max_reserved_gib")
+RETRIES: Final = ("memory/num_alloc_retries", "num_alloc_retries")
 BYTES: Final = ("peak_memory_usage", "max_memory_allocated")
 
 
@@ -95,6 +96,9 @@ def _row(row: Mapping[str, Any]) -> Iterator[Event]:
         yield Peak(reserved * GIBI, reserved=True)
     if allocated:
         yield Peak(allocated, reserved=False)
+    retries = _first(named, RETRIES)
+    if retries and retries > 0:
+        yield Retries(int(retries))
     if step is not None and step >= 0:
         yield Step(int(step), seconds or None, _first(named, BATCH), rate or None)
 

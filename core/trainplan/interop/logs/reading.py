@@ -107,7 +107,7 @@ def text_reader() -> Reader:
 
     def events(line: str) -> Iterator[Event]:
         yield from megatron_events(line)
-        if "tps:" in line or "checkpoint" in line or "validate step:" in line:
+        if "tps:" in line or "checkpoint" in line or "validate step:" in line or "allocation retries" in line:
             yield from titan_events(line)
         if "=" in line or "heckpoint" in line:
             yield from olmo.events_of(line)

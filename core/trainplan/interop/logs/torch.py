@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Stall, Step
+from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Stall, Step
 from trainplan.interop.logs.megatron import number
 
 GIBI: Final = 2.0**30
@@ -15,6 +15,7 @@ _STEP = re.compile(r"(?<!validate )step:\s*(\d+)")
 _TPS = re.compile(r"\btps:\s*([\d,.]+)")
 _MEMORY = re.compile(r"memory:\s*([\d.]+)GiB")
 _SAVED = re.compile(r"Finished saving the checkpoint.*?in ([\d.]+) seconds")
+_RETRIED = re.compile(r"(\d+) \w+ memory allocation retries")
 _OLMO_STEP = re.compile(r"\[step=(\d+)/")
 _OLMO_VALUE = re.compile(r"^\s*([\w/ ()]+?)=([\d,.eE+-]+)\s*$")
 
@@ -30,6 +31,11 @@ def titan_events(line: str) -> Iterator[Event]:
         return
     if "validate step:" in plain:
         yield Interruption("evaluation")
+        return
+    if "memory allocation retries" in plain:
+        retried = _RETRIED.search(plain)
+        if retried is not None:
+            yield Retries(int(retried[1]))
         return
     step, rate = _STEP.search(plain), _TPS.search(plain)
     value = number(rate[1]) if rate is not None else None

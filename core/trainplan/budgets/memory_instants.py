@@ -1,0 +1,128 @@
+"""The named instants of a pipeline rank: what is alive together in a step, in evaluation, at a restore, while kernels are tuned.
+
+Those that in-flight microbatches do not move are apart, so that ranks which hold the same work them out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from trainplan.budgets.memory_layers import Split
+from trainplan.budgets.memory_recipe import Recipe
+from trainplan.budgets.memory_stages import Stage
+from trainplan.budgets.memory_start import Start, restored
+from trainplan.budgets.memory_states import Held, States
+from trainplan.budgets.memory_work import Layers, Work, nothing
+from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.record import record
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Figure, given, summed
+from trainplan.formulas import memory_work as f
+from trainplan.formulas.memory_start import tuned_temporaries
+
+CATEGORIES: Final = (
+    "weights",
+    "gradients",
+    "optimizer_states",
+    "activations",
+    "attention_temporaries",
+    "logits",
+    "communication_buffers",
+)
+
+
+@record
+class Instant:
+    """One named instant of a rank: bytes by category, and their sum."""
+
+    name: str
+    parts: Mapping[str, Figure]
+    allocated: Figure
+
+
+@record
+class Common:
+    """What every rank shares: one layer of each kind, the recipe, the cut of a microbatch."""
+
+    model: ModelBudget
+    parts: Held
+    recipe: Recipe
+    layers: Layers
+    cut: Split
+    final_norm: Figure
+    output: Figure
+    start: Start
+
+
+def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
+    """Every instant of one rank: those of a step, evaluation, the tuning of kernels, a restore."""
+    return (*moving_instants(s, common, stage, kept, extra), *settled_instants(s, common, kept, extra))
+
+
+def moving_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
+    """Instants with activations in flight, in the order of a step; the first step, in which kernels are tuned, is last."""
+    layers, none = common.layers, nothing()
+    dense, sparse = layers.dense, layers.sparse
+    each, flying = _kept_each(s, common, stage)
+    again = _larger(stage, dense.again, sparse.again)
+    flight = f.activations_in_flight(each, flying)
+    first = f.activations_with_layer(each, flying, again)
+    found = [
+        _instant("loss", kept, flight, none, extra.logits, extra.buffers_loss),
+        _instant("first layer of backward", kept, first, extra.temporaries, none, extra.buffers_layer),
+        _instant("end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end),
+    ]
+    if s.plan.training.attention == "eager":
+        mlp = _larger(stage, dense.mlp, sparse.mlp)
+        left = f.activations_without_mlp(each, flying, again, mlp)
+        found.insert(
+            2, _instant("attention of the first layer", kept, left, extra.score_temporaries, none, extra.buffers_layer)
+        )
+    if common.start.workspace is not None:
+        tuned = tuned_temporaries(extra.temporaries, common.start.workspace)
+        found.append(_instant("compilation", kept, first, tuned, none, extra.buffers_layer))
+    return tuple(found)
+
+
+def _kept_each(s: Situation, common: Common, stage: Stage) -> tuple[Figure, Figure]:
+    """What a rank keeps of one microbatch, and how many of them."""
+    dense, sparse = common.layers.dense, common.layers.sparse
+    if s.plan.training.activation_offload:
+        each = f.offloaded_activations(_larger(stage, dense.stored, sparse.stored))
+        return each, given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
+    each = f.rank_kept(
+        stage.dense_layers,
+        dense.stored,
+        stage.expert_layers,
+        sparse.stored,
+        stage.last,
+        common.final_norm,
+        common.output,
+    )
+    return each, stage.in_flight
+
+
+def settled_instants(s: Situation, common: Common, kept: States, extra: Work) -> tuple[Instant, ...]:
+    """Instants without activations: the optimizer step, evaluation in the loop, and the read of a checkpoint."""
+    none = nothing()
+    found = [_instant("optimizer step", kept, none, none, none, extra.buffers_step)]
+    if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
+        found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
+    weights, gradients = restored(common.start, kept.weights, kept.gradients)
+    found.append(_summed("restore", (weights, gradients, kept.restored, none, none, none, none)))
+    return tuple(found)
+
+
+def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
+    return f.largest_layer(stage.dense_layers, dense, stage.expert_layers, sparse)
+
+
+def _instant(
+    name: str, kept: States, activations: Figure, temporaries: Figure, logits: Figure, buffers: Figure
+) -> Instant:
+    return _summed(name, (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers))
+
+
+def _summed(name: str, values: tuple[Figure, ...]) -> Instant:
+    return Instant(name, dict(zip(CATEGORIES, values, strict=True)), summed(CATEGORIES, values))
