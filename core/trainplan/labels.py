@@ -225,6 +225,7 @@ QUANTITIES: Final[dict[str, str]] = {
     "memory.headroom": "headroom",
     "memory.worst_rank": "worst rank",
     "memory.worst_instant": "worst instant",
+    "memory.restore": "while read back",
     "storage.parameters": "parameters, padded",
     "storage.checkpoint": "full checkpoint",
     "storage.light_checkpoint": "light checkpoint",

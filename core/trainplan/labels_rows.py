@@ -29,7 +29,7 @@ SENTENCES: Final[dict[str, str]] = {
     "memory.allocated": "Tensors at the worst instant of the worst rank: the largest of its instants.",
     "memory.total": "What the driver shows on the worst rank: reserved memory and the runtime, calibrated.",
     "memory.usable": "Memory of one device that a process can take.",
-    "memory.worst_instant": "Instant at which the worst rank holds most: in a step, in evaluation, in compilation, at a restore.",
+    "memory.worst_instant": "Instant at which the worst rank holds most: in a step, in evaluation, while kernels are tuned.",
     "storage.index": "Indices of the shards and the loader's caches, source by source.",
     "storage.peak": "Most space in use at once: everything that is kept, and the saves in flight.",
     "storage.restore_drill_age": "Days since a checkpoint was last restored to test it.",

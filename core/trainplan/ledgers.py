@@ -224,6 +224,7 @@ MEMORY: Final = Table(
         FigureRow("memory.headroom", numbers.device_bytes),
         FigureRow("memory.worst_rank"),
         FigureRow("memory.worst_instant"),
+        FigureRow("memory.restore", numbers.device_bytes),
         FigureRow("memory.allocated", numbers.device_bytes),
         FigureRow("memory.reserved", numbers.device_bytes),
         FigureRow("memory.total_low", numbers.device_bytes),

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from memory_plans import GIB, Row, estimated
 
-from trainplan.budgets.memory import step_peak
-
 DATA = tomllib.loads(Path(__file__).with_name("memory.toml").read_text(encoding="utf-8"))
 ROWS: list[Row] = DATA["row"]
 SUSPECT: dict[str, str] = DATA["suspect"]
@@ -43,45 +41,24 @@ class Comparison:
         return self.estimated / self.measured - 1.0
 
 
-@dataclass(frozen=True)
-class Peak:
-    """The largest of a run that began from scratch, in bytes: every instant but the read of a checkpoint."""
-
-    allocated: float
-    reserved: float
-    total: float
-    usable: float
-    low: float
-    high: float
-
-
-def peak(row: Row, micro_batch: int | None = None) -> Peak:
-    """What the ledger says of a row. None of these runs was resumed, so none read a checkpoint."""
-    made = estimated(row, micro_batch)
-    memory = made.memory
-    allocated, reserved = (float(one) for one in step_peak(made.situation, memory))
-    total = reserved + float(made.situation["memory.runtime_overhead"])
-    low, high = (float(edge) / float(memory.total) for edge in (memory.total_low, memory.total_high))
-    return Peak(allocated, reserved, total, float(memory.usable), low, high)
-
-
 def compared(source: str, reading: str, field: str) -> list[Comparison]:
     """Every measured row of a source, without those that cannot be true."""
     found: list[Comparison] = []
     for row in ROWS:
         if row["source"] != source or row.get("kind") or row["id"] in SUSPECT:
             continue
-        made = peak(row)
-        value, measured = float(getattr(made, reading)), float(row[field])
-        found.append(Comparison(row["id"], measured, value / GIB, made.low <= measured * GIB / value <= made.high))
+        memory = estimated(row).memory
+        value, measured = float(getattr(memory, reading)), float(row[field])
+        low, high = (float(edge) / float(memory.total) for edge in (memory.total_low, memory.total_high))
+        found.append(Comparison(row["id"], measured, value / GIB, low <= measured * GIB / value <= high))
     return found
 
 
 def feasibility() -> list[tuple[Row, bool, float]]:
     """Every fact that something ran or did not: the row, whether the ledger says it fits, and the share of usable."""
     facts = [row for row in ROWS if row.get("kind") == "feasibility"]
-    peaks = [(row, peak(row)) for row in facts]
-    return [(row, made.total <= made.usable, made.total / made.usable) for row, made in peaks]
+    memories = [(row, estimated(row).memory) for row in facts]
+    return [(row, bool(memory.total <= memory.usable), float(memory.total / memory.usable)) for row, memory in memories]
 
 
 def cells() -> list[Row]:
@@ -99,8 +76,8 @@ def cells() -> list[Row]:
 
 def doubled() -> list[bool]:
     """Whether doubling the largest microbatch that ran is called too much, for each cell."""
-    peaks = [peak(row, 2 * int(row["mbs"])) for row in cells()]
-    return [made.total > made.usable for made in peaks]
+    memories = [estimated(row, 2 * int(row["mbs"])).memory for row in cells()]
+    return [bool(memory.total > memory.usable) for memory in memories]
 
 
 def ninth(values: list[float]) -> float:

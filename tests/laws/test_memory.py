@@ -57,8 +57,8 @@ def of(shape: dict[str, Any], **changes: Any) -> Estimate:
 
 
 def part(made: Estimate, *names: str, rank: int = 0) -> float:
-    """Bytes of some categories on one rank in a step, when the optimizer runs."""
-    parts = next(one for one in made.memory.table[rank].instants if one.name == "optimizer step").parts
+    """Bytes of some categories on one rank at its worst instant."""
+    parts = made.memory.table[rank].worst.parts
     return sum(float(parts[name]) for name in names)
 
 

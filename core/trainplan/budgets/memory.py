@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trainplan.budgets.memory_instants import CATEGORIES, Common, Instant, moving_instants, settled_instants
+from trainplan.budgets.memory_instants import (
+    CATEGORIES,
+    Common,
+    Instant,
+    moving_instants,
+    restore_instant,
+    settled_instants,
+)
 from trainplan.budgets.memory_layers import Split, layer_kept, split
 from trainplan.budgets.memory_recipe import SHARDED, Recipe, recipe, word
 from trainplan.budgets.memory_stages import MOST_RANKS, Stage, stages
@@ -25,7 +32,7 @@ from trainplan.formulas import memory_work as f
 
 @record
 class RankMemory:
-    """One pipeline rank: its instants, the worst of them, and what the driver shows then."""
+    """One pipeline rank: its instants, the worst of them and what the driver shows then; and a restore, which is apart."""
 
     rank: int
     instants: tuple[Instant, ...]
@@ -33,11 +40,13 @@ class RankMemory:
     allocated: Figure
     reserved: Figure
     total: Figure
+    restoring: Instant
+    restore: Figure
 
 
 @record
 class MemoryBudget:
-    """The worst rank at its worst instant by category, which sum to the total; and every rank."""
+    """The worst rank at its worst instant by category, which sum to the total; every rank; and most while a checkpoint is read."""
 
     weights: Figure
     gradients: Figure
@@ -56,6 +65,7 @@ class MemoryBudget:
     headroom: Figure
     worst_rank: Figure
     worst_instant: Choice | Blocked
+    restore: Figure
     ranks: Mapping[str, Figure]
     table: tuple[RankMemory, ...]
 
@@ -138,7 +148,8 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
                 resident[held_key] = (kept, extra, settled_instants(s, common, kept, extra))
             seen[key] = _rank(s, rank, common, stage, *resident[held_key])
         same = seen[key]
-        table.append(RankMemory(rank, same.instants, same.worst, same.allocated, same.reserved, same.total))
+        told = (same.instants, same.worst, same.allocated, same.reserved, same.total, same.restoring, same.restore)
+        table.append(RankMemory(rank, *told))
     return tuple(table)
 
 
@@ -149,7 +160,9 @@ def _rank(
     allocated = largest(**{instant.name: instant.allocated for instant in instants})
     worst = next(instant for instant in instants if instant.allocated == allocated)
     reserved = f.reserved_bytes(allocated, s["memory.fragmentation"])
-    return RankMemory(rank, instants, worst, allocated, reserved, visible(s, reserved))
+    restoring = restore_instant(common, kept)
+    restore = visible(s, f.reserved_bytes(restoring.allocated, s["memory.fragmentation"]))
+    return RankMemory(rank, instants, worst, allocated, reserved, visible(s, reserved), restoring, restore)
 
 
 def visible(s: Situation, reserved: Figure) -> Figure:
@@ -177,6 +190,7 @@ def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
         total=peak,
         total_low=f.band_edge(peak, low),
         total_high=f.band_edge(peak, high),
+        restore=largest(**{f"rank {one.rank}": one.restore for one in table}),
         usable=usable,
         headroom=f.headroom(usable, peak),
         worst_rank=rank,
@@ -196,20 +210,6 @@ def band(s: Situation) -> tuple[Figure, Figure]:
     return given("band, low", low, "1", source), given("band, high", high, "1", source)
 
 
-def step_peak(s: Situation, memory: MemoryBudget) -> tuple[Figure, Figure]:
-    """Allocated and reserved of the worst rank in a step, as a log of a run tells them: without the read of a checkpoint."""
-    if not memory.table:
-        return memory.allocated, memory.reserved
-    found = {
-        f"{one.name} of rank {rank.rank}": one.allocated
-        for rank in memory.table
-        for one in rank.instants
-        if one.name != "restore"
-    }
-    allocated = largest(**found)
-    return allocated, f.reserved_bytes(allocated, s["memory.fragmentation"])
-
-
 def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:
     none = blocked(code, "bytes")
     words: dict[str, Figure] = dict.fromkeys(CATEGORIES, none)
@@ -225,6 +225,7 @@ def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:
         headroom=none,
         worst_rank=blocked(code),
         worst_instant=Blocked(code, "text"),
+        restore=none,
         ranks={},
         table=(),
     )

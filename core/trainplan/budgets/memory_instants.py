@@ -56,7 +56,7 @@ class Common:
 
 
 def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
-    """Every instant of one rank: those of a step, evaluation, the tuning of kernels, a restore."""
+    """Every instant of one rank of a run that began from scratch: those of a step, evaluation, the tuning of kernels."""
     return (*moving_instants(s, common, stage, kept, extra), *settled_instants(s, common, kept, extra))
 
 
@@ -104,14 +104,19 @@ def _kept_each(s: Situation, common: Common, stage: Stage) -> tuple[Figure, Figu
 
 
 def settled_instants(s: Situation, common: Common, kept: States, extra: Work) -> tuple[Instant, ...]:
-    """Instants without activations: the optimizer step, evaluation in the loop, and the read of a checkpoint."""
+    """Instants without activations: the optimizer step, and evaluation in the loop."""
     none = nothing()
     found = [_instant("optimizer step", kept, none, none, none, extra.buffers_step)]
     if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
         found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
-    weights, gradients = restored(common.start, kept.weights, kept.gradients)
-    found.append(_summed("restore", (weights, gradients, kept.restored, none, none, none, none)))
     return tuple(found)
+
+
+def restore_instant(common: Common, kept: States) -> Instant:
+    """The read of a checkpoint, which a run that began from scratch has not: apart from the peak, as measured peaks are."""
+    weights, gradients = restored(common.start, kept.weights, kept.gradients)
+    none = nothing()
+    return _summed("restore", (weights, gradients, kept.restored, none, none, none, none))
 
 
 def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:

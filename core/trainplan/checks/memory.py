@@ -1,4 +1,4 @@
-"""Findings M1 to M13 on the ledger: what does not fit, what is too close, and the single change that would fit.
+"""Findings M1 to M14 on the ledger: what does not fit, what is too close, and the single change that would fit.
 
 M8 reads the retries of a log and is said by calibration.
 """
@@ -214,6 +214,21 @@ def sharded_peak(estimate: Estimate) -> list[Finding]:
     return [Finding("M13", "info", "memory", message, "measure both", ("parallelism.sharding",), 15)]
 
 
+def resume_fits(estimate: Estimate) -> list[Finding]:
+    """M14: what a framework holds while it reads a checkpoint is above usable memory. Megatron-LM issue 1746."""
+    memory = estimate.memory
+    if (
+        not isinstance(memory.restore, Figure)
+        or not isinstance(memory.usable, Figure)
+        or memory.restore <= memory.usable
+    ):
+        return []
+    message = f"reading a checkpoint holds {_gib(memory.restore)} of {_gib(memory.usable)} usable: a run that starts cannot resume"
+    fix = "a restore tried at this size before the run; optimizer states shared by more ranks hold less twice"
+    paths = ("parallelism.sharding", "parallelism.tensor", "training.framework")
+    return [Finding("M14", "warning", "memory", message, fix, paths, 850)]
+
+
 MEMORY_CHECKS: Final = (
     *LEGALITY_CHECKS,
     fits,
@@ -228,4 +243,5 @@ MEMORY_CHECKS: Final = (
     loss_scale,
     compute_copies,
     sharded_peak,
+    resume_fits,
 )

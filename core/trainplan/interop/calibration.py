@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainplan.budgets.memory import step_peak
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.formulas import steptime as f
@@ -80,14 +79,13 @@ def _plain(value: object) -> float | None:
 
 
 def _planned(estimate: Estimate) -> dict[str, float | None]:
-    allocated, reserved = step_peak(estimate.situation, estimate.memory)
     return {
         "tokens_per_second_per_accelerator": _plain(estimate.speed.tokens_per_second_per_accelerator),
         "utilization": _plain(estimate.speed.utilization),
         "step_time": _plain(estimate.speed.step_time),
         "predicted_step_time": _plain(estimate.step.predicted_step_time),
-        "memory_reserved": _plain(reserved),
-        "memory_allocated": _plain(allocated),
+        "memory_reserved": _plain(estimate.memory.reserved),
+        "memory_allocated": _plain(estimate.memory.allocated),
         "checkpoint_stall": _plain(estimate.checkpoint.checkpoint_stall),
     }
 
@@ -159,8 +157,7 @@ def _source(measured: Measured, names: str) -> str:
 def _memory(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str, Any]:
     if measured.peak is None:
         return {}
-    allocated, reserved = step_peak(estimate.situation, estimate.memory)
-    estimated = _plain(reserved if measured.peak_reserved else allocated)
+    estimated = _plain(estimate.memory.reserved if measured.peak_reserved else estimate.memory.allocated)
     if estimated is None:
         notes.append("the plan has no memory estimate to calibrate")
         return {}

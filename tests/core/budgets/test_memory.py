@@ -8,6 +8,7 @@ import pytest
 
 from trainplan.budgets.memory_instants import Instant
 from trainplan.budgets.memory_start import held_again
+from trainplan.checks.memory import resume_fits
 from trainplan.estimation import Estimate
 from trainplan.explain import meaning
 from trainplan.figure import Blocked, Choice, Figure
@@ -22,8 +23,9 @@ def each(estimate: Estimate, name: str) -> float:
 
 
 def at(estimate: Estimate, instant: str, rank: int = 0) -> Instant:
-    """A named instant of a rank."""
-    return next(one for one in estimate.memory.table[rank].instants if one.name == instant)
+    """A named instant of a rank, a restore among them."""
+    here = estimate.memory.table[rank]
+    return next(one for one in (*here.instants, here.restoring) if one.name == instant)
 
 
 @pytest.mark.parametrize(
@@ -300,15 +302,23 @@ def test_only_what_was_measured_of_a_restore_is_verified(varied: Varied) -> None
     assert "issue 1746" in held_again("megatron", "moments").origin.source
 
 
-def test_a_restore_can_be_the_worst_instant(varied: Varied) -> None:
-    """One replica shares its moments with nobody, so that the copy in the way of a checkpoint is all of them."""
+def test_a_restore_is_apart_from_the_peak_and_says_when_it_does_not_fit(varied: Varied) -> None:
+    """One replica shares its moments with nobody: the copy in the way of a checkpoint is all of them, and no step has it."""
     alone = varied("parallelism.sharding=none", "model.vocab_size=128", "data.sequence_length=64")
-    assert alone.memory.worst_instant == "restore"
-    step = max(float(one.allocated) for one in alone.memory.table[0].instants if one.name != "restore")
-    assert float(alone.memory.allocated) > step
-    assert float(alone.memory.optimizer_states) == pytest.approx(
-        20.0 / 12.0 * float(at(alone, "loss").parts["optimizer_states"])
+    rank = alone.memory.table[0]
+    assert float(rank.restoring.allocated) > max(float(one.allocated) for one in rank.instants)
+    assert alone.memory.worst_instant != "restore"
+    assert float(alone.memory.restore) > float(alone.memory.total)
+    assert not any(one.code == "M14" for one in resume_fits(alone))
+    between = (float(alone.memory.restore) + float(alone.memory.total)) / 2
+    tight = varied(
+        "parallelism.sharding=none",
+        "model.vocab_size=128",
+        "data.sequence_length=64",
+        f"cluster.memory_per_accelerator={between:.0f}",
     )
+    assert tight.memory.total < tight.memory.usable
+    assert [one.code for one in resume_fits(tight)] == ["M14"]
 
 
 def test_compilation_is_an_instant_where_layers_are_compiled(varied: Varied) -> None:

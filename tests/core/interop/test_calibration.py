@@ -72,17 +72,6 @@ def test_memory_of_the_same_layout_calibrates(varied: Any) -> None:
     assert any("left alone" in note for note in elsewhere.notes)
 
 
-def test_a_peak_is_compared_with_that_of_a_step(varied: Any) -> None:
-    """A log of steps does not show the read of a checkpoint, which is the worst instant of this plan."""
-    plan = varied("parallelism.sharding=none", "model.vocab_size=128", "data.sequence_length=64")
-    assert plan.memory.worst_instant == "restore"
-    step = max(float(one.allocated) for one in plan.memory.table[0].instants if one.name != "restore")
-    run = replace(RUN, peak=1.1 * step, peak_reserved=False)
-    found = calibration(plan, run, "a.log", TODAY)
-    assert found.edits["memory.calibration"] == pytest.approx(1.1)
-    assert found.planned["memory_allocated"] == step
-
-
 def test_m8_retries_of_the_allocator(varied: Any) -> None:
     found = calibration(varied(), replace(RUN, retries=7), "a.log", TODAY)
     assert any(note.startswith("M8: 7 retries") and "expandable_segments" in note for note in found.notes)

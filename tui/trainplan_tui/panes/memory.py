@@ -190,13 +190,13 @@ def _parts(rank: RankMemory) -> MemoryParts:
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    """Every instant of the worst rank: what each holds."""
+    """Every instant of the worst rank, and a restore, which is no part of the peak: what each holds."""
     memory = shown.estimate.memory
     if not isinstance(memory.worst_rank, Figure):
         return []
     worst = memory.table[int(memory.worst_rank)]
     lines = [rule(f"instants of rank {worst.rank}, GiB in tensors", width, "", glyphs)]
-    for instant in worst.instants:
+    for instant in (*worst.instants, worst.restoring):
         canvas = Canvas(width, glyphs)
         mark = "" if instant.allocated.verified else " ?"
         canvas.put(2, f"{'>' if instant is worst.worst else ' '} {instant.name}{mark}", end=34)
