@@ -99,8 +99,8 @@ async def test_d_compares_with_the_plan_and_comes_back(play, small) -> None:
 async def test_escape_stops_a_search_under_way_and_then_leaves(play, small, monkeypatch) -> None:
     from trainplan.search import searching
 
-    def slow(plan: Plan) -> Iterator[searching.Search]:
-        for state in searching_of(plan):
+    def slow(plan: Plan, *, forks: bool) -> Iterator[searching.Search]:
+        for state in searching_of(plan, forks=forks):
             yield state
             break
         while True:
@@ -129,3 +129,21 @@ async def test_nothing_fits_and_the_nearest_is_named(play, small) -> None:
 
     tiny = small.replace("[cluster]", '[cluster]\nmemory_per_accelerator = "2GiB"')
     await play(tiny, "5 F", then=then)
+
+
+async def test_f_lets_in_what_only_forks_have_and_leaves_it_out_again(play, small) -> None:
+    async def then(app, pilot) -> None:
+        await _until(app, pilot, lambda: found(app))
+        sheet = app.sheets[-1]
+        released = sheet.state.legal
+        assert "forks too" in lines_of(app)[-1]
+        await _press(app, "F")
+        await _until(app, pilot, lambda: found(app))
+        assert "forks too" in lines_of(app)[2]
+        assert sheet.state.legal > released
+        await _press(app, "F")
+        await _until(app, pilot, lambda: found(app))
+        assert "forks" not in lines_of(app)[2]
+        assert sheet.state.legal == released
+
+    await play(small, "5 F", then=then)

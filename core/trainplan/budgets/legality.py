@@ -11,7 +11,8 @@ from math import gcd, lcm
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest, whole
-from trainplan.budgets.legality_stages import chunks, layers_over_stages, schedule
+from trainplan.budgets.legality_stages import chunks, layers_over_stages, released_schedule, schedule
+from trainplan.budgets.released import SHARDINGS, left_out, nearest_word
 
 ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""
@@ -149,10 +150,19 @@ def sharding(layout: Layout) -> Iterator[Broken]:
     if framework == "torchtitan" and kind == "zero-1":
         message = "torchtitan has no zero-1: it shards parameters or nothing"
         yield Broken("G12", message, "zero-3, hsdp or none", paths, "torchtitan has no zero-1")
-    elif framework == "deepspeed" and kind in ("zero-2", "zero-3") and layout.degree("pipeline") > 1:
+    elif framework == "deepspeed" and kind in ("zero-2", "zero-3", "hsdp") and layout.degree("pipeline") > 1:
         message = f"DeepSpeed's pipeline does not run with {kind}: gradients accumulate over microbatches"
         reason = "DeepSpeed's pipeline runs with zero-1 at most"
         yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"), reason)
+    elif kind is not None and kind not in SHARDINGS[framework].words:
+        yield _unreleased_sharding(kind, framework, paths)
+
+
+def _unreleased_sharding(kind: str, framework: str, paths: tuple[str, ...]) -> Broken:
+    has = SHARDINGS[framework]
+    message = f"{has.name}'s released code has no {kind}: it has {', '.join(has.words[:-1])} and {has.words[-1]}"
+    fix = f"{nearest_word(kind, has) or has.words[0]} is nearest; the plan stands for a fork that has {kind}"
+    return Broken("G12", message, fix, paths, left_out("shardings", has), "warning", unreleased=True)
 
 
 def tensor_domain(layout: Layout) -> Iterator[Broken]:
@@ -179,6 +189,7 @@ RULES: Final[tuple[Rule, ...]] = (
     context_heads,
     shard_group,
     sharding,
+    released_schedule,
     schedule,
     tensor_domain,
 )

@@ -43,7 +43,10 @@ OF_NUMBERS: Final[Looks] = {
 }
 OF_MESH: Final[Looks] = {lg.expert_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE, TENSOR, CONTEXT, DATA)}
 OF_STAGES: Final[Looks] = {ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES)}
-OF_SCHEDULE: Final[Looks] = {ls.schedule: (PIPELINE, MICROBATCHES)}
+OF_SCHEDULE: Final[Looks] = {
+    ls.released_schedule: (VIRTUAL, PIPELINE),
+    ls.schedule: (PIPELINE, MICROBATCHES),
+}
 OF_SHARDING: Final[Looks] = {lg.sharding: (PIPELINE,), lg.shard_group: (CONTEXT, SHARD, DATA)}
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"
@@ -57,33 +60,36 @@ IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ide
 
 def sift_numbers(sieve: Sieve, plan: Plan) -> None:
     """Reject what no schedule and no sharding would make legal."""
-    _ask(sieve, plan, OF_NUMBERS)
+    _ask(sieve, plan, OF_NUMBERS, {})
     _meshes(sieve, plan)
-    _ask(sieve, plan, OF_MESH)
+    _ask(sieve, plan, OF_MESH, {})
     _whole_batches(sieve, plan)
-    _ask(sieve, plan, OF_STAGES)
+    _ask(sieve, plan, OF_STAGES, {})
 
 
-def sift_schedule(sieve: Sieve, plan: Plan) -> None:
-    """Reject what the plan's schedule makes illegal, idle, or the same as another."""
+def sift_schedule(sieve: Sieve, plan: Plan, *, forks: bool = True) -> None:
+    """Reject what the plan's schedule makes illegal, idle, or the same as another, and without `forks` what only forks have."""
     _twins(sieve, plan.parallelism.schedule)
-    _ask(sieve, plan, OF_SCHEDULE)
+    _ask(sieve, plan, OF_SCHEDULE, {}, forks=forks)
     if plan.utilization.evidence == "assumed":
         _idle(sieve, plan)
 
 
-def sift_sharding(sieve: Sieve, plan: Plan, known: Known) -> None:
-    """Reject what the plan's sharding makes illegal; `known` are answers for the same sharding under another schedule."""
-    _ask(sieve, plan, OF_SHARDING, known)
+def sift_sharding(sieve: Sieve, plan: Plan, known: Known, *, forks: bool = True) -> None:
+    """Reject what the plan's sharding makes illegal, and without `forks` what only forks have.
+
+    `known` are answers for the same sharding under another schedule.
+    """
+    _ask(sieve, plan, OF_SHARDING, known, forks=forks)
 
 
-def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known | None = None) -> None:
+def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known, *, forks: bool = True) -> None:
     for rule, names in rules.items():
         if sieve.lives and (SHARD not in names or SHARD in sieve.values):
-            sieve.reject(_verdicts(rule, sieve.chunk(plan), names, {} if known is None else known))
+            sieve.reject(_verdicts(rule, sieve.chunk(plan), names, known, forks))
 
 
-def _verdicts(rule: Rule, here: Chunk, names: tuple[str, ...], known: Known) -> dict[str, Any]:
+def _verdicts(rule: Rule, here: Chunk, names: tuple[str, ...], known: Known, forks: bool) -> dict[str, Any]:
     """Rows that break a rule, by reason. Rows whose mesh or batch is impossible are not asked about."""
     import numpy as np
 
@@ -98,7 +104,7 @@ def _verdicts(rule: Rule, here: Chunk, names: tuple[str, ...], known: Known) -> 
     for index in np.unique(place).tolist():
         row = tuple(float(one[at]) for one, at in zip(values, np.unravel_index(index, sizes), strict=True))
         if (rule, row) not in known:
-            known[rule, row] = _reason(rule, layout, names, row)
+            known[rule, row] = _reason(rule, layout, names, row, forks)
         reason = known[rule, row]
         if reason is not None:
             broken.setdefault(reason, []).append(index)
@@ -120,7 +126,7 @@ def _layout(here: Chunk) -> Layout:
     )
 
 
-def _reason(rule: Rule, layout: Layout, names: tuple[str, ...], row: tuple[float, ...]) -> str | None:
+def _reason(rule: Rule, layout: Layout, names: tuple[str, ...], row: tuple[float, ...], forks: bool) -> str | None:
     """The words of the first error that a combination makes of a rule, None where it breaks none."""
     if any(value != value for value in row):  # blocked
         return None
@@ -128,7 +134,8 @@ def _reason(rule: Rule, layout: Layout, names: tuple[str, ...], row: tuple[float
     data, count = (int(told.pop(name)) if name in told else None for name in (DATA, MICROBATCHES))
     numbers = {path: given(path, value, "1", "the layout", kind="default") for path, value in told.items()}
     asked = replace(layout, situation=layout.situation.replaced(numbers), data=data, microbatches=count)
-    return next((found.reason for found in rule(asked) if found.severity == "error"), None)
+    out = (found for found in rule(asked) if found.severity == "error" or (found.unreleased and not forks))
+    return next((found.reason for found in out), None)
 
 
 def _meshes(sieve: Sieve, plan: Plan) -> None:

@@ -82,11 +82,14 @@ class Search:
         return fields_of(self.groups[int(rows.group[place])], numbers)
 
 
-def searching(plan: Plan) -> Iterator[Search]:
-    """What is known after each chunk; the last one is the whole search. It may be left at any of them."""
+def searching(plan: Plan, *, forks: bool = False) -> Iterator[Search]:
+    """What is known after each chunk; the last one is the whole search. It may be left at any of them.
+
+    `forks` lets in schedules and shardings that the released code of the plan's framework has not.
+    """
     from trainplan.search.judging import judge_of
 
-    found, tally = space(plan), dict[str, int]()
+    found, tally = space(plan, forks=forks), dict[str, int]()
     judge = judge_of(plan, tally)
     for words, piece in _pieces(found, tally):
         judge.judge(words, piece)
@@ -94,15 +97,15 @@ def searching(plan: Plan) -> Iterator[Search]:
     yield _known(found, judge)
 
 
-def searched(plan: Plan) -> Search:
+def searched(plan: Plan, *, forks: bool = False) -> Search:
     """The whole search at once."""
-    *_, last = searching(plan)
+    *_, last = searching(plan, forks=forks)
     return last
 
 
-def legal_pieces(plan: Plan, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
+def legal_pieces(plan: Plan, tally: dict[str, int], *, forks: bool = False) -> Iterator[tuple[Plan, Piece]]:
     """Every legal layout in pieces, with the plan of their words; what the rules reject goes to the tally by reason."""
-    return _pieces(space(plan), tally)
+    return _pieces(space(plan, forks=forks), tally)
 
 
 def _pieces(found: Space, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
@@ -125,7 +128,8 @@ def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, P
     for schedule in SCHEDULES:
         part = sieve.fork(found.shards * len(RECOMPUTES))
         if part.lives:
-            sift_schedule(part, found.of_words(stages, sharding="none", schedule=schedule, deep=True))
+            words = found.of_words(stages, sharding="none", schedule=schedule, deep=True)
+            sift_schedule(part, words, forks=found.lets_in(schedule))
             yield from _sharded(found, stages, part, schedule, known)
 
 
@@ -137,7 +141,8 @@ def _sharded(
 
     for sharding in SHARDINGS if sieve.lives else ():
         part = sieve.fork(len(RECOMPUTES), {SHARD: np.array(found.shard_sizes)} if sharding == "hsdp" else None)
-        sift_sharding(part, found.of_words(stages, sharding=sharding, schedule=schedule, deep=True), known[sharding])
+        words = found.of_words(stages, sharding=sharding, schedule=schedule, deep=True)
+        sift_sharding(part, words, known[sharding], forks=found.lets_in(sharding))
         for deep in (False, True):
             plan = found.of_words(stages, sharding=sharding, schedule=schedule, deep=deep)
             half = part.only(PIPELINE, (part.values[PIPELINE] > 1) == deep)

@@ -56,15 +56,15 @@ def node_counts(plan: Plan) -> tuple[int, ...]:
     return tuple(sorted({int(count) for count in counts if count.denominator == 1}))
 
 
-def sizes(plan: Plan) -> Iterator[Size]:
+def sizes(plan: Plan, *, forks: bool = False) -> Iterator[Size]:
     """The best layout by predicted step on each cluster size, from the fewest nodes."""
     for nodes in node_counts(plan):
-        yield size_of(changed(plan, {"cluster.nodes": nodes}), nodes)
+        yield size_of(changed(plan, {"cluster.nodes": nodes}), nodes, forks=forks)
 
 
-def size_of(plan: Plan, nodes: int) -> Size:
+def size_of(plan: Plan, nodes: int, *, forks: bool = False) -> Size:
     """The best layout of one cluster, and the run with it."""
-    found = searched(plan)
+    found = searched(plan, forks=forks)
     best = next(iter(found.best("time", 1)), None)
     run = estimate(plan) if best is None else predicted(changed(plan, dict(best.fields)))
     wall, cost = _if(best, run.money.wall_time), _if(best, run.money.cost)

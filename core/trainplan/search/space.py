@@ -13,6 +13,7 @@ from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.memory_stages import MOST_RANKS
+from trainplan.budgets.released import used_schedule
 from trainplan.budgets.shape import has_table, known_depth
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget
@@ -45,12 +46,16 @@ class Stages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space:
-    """All combinations of a search: values by path, pipelines by their cut, and shard sizes, which only hsdp has."""
+    """All combinations of a search: values by path, pipelines by their cut, and shard sizes, which only hsdp has.
+
+    `forks` lets in what the released code of the plan's framework has not; without it only the plan's own words are.
+    """
 
     plan: Plan
     axes: Mapping[str, tuple[int, ...]]
     stages: tuple[Stages, ...]
     shard_sizes: tuple[int, ...]
+    forks: bool = False
 
     @property
     def considered(self) -> int:
@@ -77,8 +82,19 @@ class Space:
             },
         )
 
+    def lets_in(self, word: str) -> bool:
+        """Whether a sharding or a schedule may be one that only forks have: any, or the plan's own."""
+        return self.forks or word in own_words(self.plan)
 
-def space(plan: Plan) -> Space:
+
+def own_words(plan: Plan) -> tuple[str, ...]:
+    """The plan's sharding, and its schedule where it has a pipeline."""
+    parallel, sharding = plan.parallelism, Situation(plan).word("parallelism.sharding") or "none"
+    schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
+    return (sharding, schedule) if parallel.pipeline > 1 else (sharding,)
+
+
+def space(plan: Plan, *, forks: bool = False) -> Space:
     """The space of a plan; a number that nothing limits yet has the plan's own value alone."""
     s = Situation(plan)
     world = whole(mesh_budget(s).world_size) or 1
@@ -94,7 +110,7 @@ def space(plan: Plan) -> Space:
     }
     own = {path: _with(values, _count(s, path)) for path, values in axes.items()}
     groups = _with(divisors(world)[1:], plan.parallelism.shard_size)
-    return Space(plan, own, tuple(_stages(plan, known_depth(s), world)), groups)
+    return Space(plan, own, tuple(_stages(plan, known_depth(s), world)), groups, forks)
 
 
 def _count(s: Situation, path: str) -> int:
@@ -149,11 +165,8 @@ def _whole(count: float | None) -> int | None:
 def own_fields(plan: Plan) -> dict[str, Any]:
     """The plan's own layout under the name by which a search counts it."""
     s, parallel = Situation(plan), plan.parallelism
-    words = {"parallelism.sharding": s.word("parallelism.sharding"), "parallelism.schedule": parallel.schedule}
-    if parallel.pipeline == 1:
-        words["parallelism.schedule"] = "1f1b"
-    elif parallel.schedule in ("1f1b", "interleaved"):
-        words["parallelism.schedule"] = "interleaved" if parallel.virtual_pipeline > 1 else "1f1b"
+    schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline) if parallel.pipeline > 1 else "1f1b"
+    words = {"parallelism.sharding": s.word("parallelism.sharding"), "parallelism.schedule": schedule}
     numbers = {path: _count(s, path) or 1 for path in AXES}
     return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
 

@@ -157,3 +157,14 @@ def test_an_empty_plan_says_what_is_missing(capsys: pytest.CaptureFixture[str], 
 def test_a_top_out_of_range_is_refused(capsys: pytest.CaptureFixture[str], plan: str) -> None:
     assert main(["search", plan, "--top", "0"]) == 2
     assert "--top is 0" in capsys.readouterr().err
+
+
+def test_what_only_forks_have_is_left_out_and_let_in(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    reason = "schedules that Megatron-LM's released code has not"
+    without, with_forks = told(capsys, plan), told(capsys, plan, "--forks")
+    assert without["considered"] == with_forks["considered"]
+    assert without["rejected"][reason] > 0
+    assert reason not in with_forks["rejected"]
+    assert without["legal"] < with_forks["legal"]
+    assert main(["search", plan]) == 0
+    assert f"{reason}; --forks lets them in" in capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from trainplan.budgets.released import LEFT_OUT
 from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
 from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, own_layout, table
@@ -67,7 +68,7 @@ def plain_lines(told: Told) -> list[str]:
         lines.append(f"{name}{own}: {in_words(row.found.fields)}: {_numbers(row)}")
     if not found.fitting:
         lines.append(_nearest(told))
-    lines += [f"rejected: {count:,}, {reason}" for reason, count in _by_count(found)]
+    lines += [f"rejected: {count:,}, {_and_how(reason)}" for reason, count in _by_count(found)]
     return lines + [f"size {line.strip()}" for line in (_sizes(told) if told.tried else [])]
 
 
@@ -99,7 +100,12 @@ def _by_count(found: Search) -> list[tuple[str, int]]:
 
 
 def _rejected(found: Search) -> list[str]:
-    return [f"  rejected {count:>14,}  {reason}" for reason, count in _by_count(found)]
+    return [f"  rejected {count:>14,}  {_and_how(reason)}" for reason, count in _by_count(found)]
+
+
+def _and_how(reason: str) -> str:
+    """A reason, and the option that lets such layouts in."""
+    return f"{reason}; --forks lets them in" if reason.endswith(LEFT_OUT) else reason
 
 
 def _front(told: Told) -> list[str]:

@@ -45,8 +45,8 @@ def run(options: Options) -> int:
     if not 1 <= options.top <= MOST:
         raise Refused(f"--top is {options.top}. From 1 to {MOST:,} is right")
     plan = opened(options.plan, options.set)
-    found = searched(plan.plan)
-    tried = tuple(sizes(plan.plan)) if options.nodes else ()
+    found = searched(plan.plan, forks=options.forks)
+    tried = tuple(sizes(plan.plan, forks=options.forks)) if options.nodes else ()
     if options.json:
         write_json(as_json(plan, found, options.by, options.top, tried))
         return 0
