@@ -22,7 +22,7 @@ from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import open_plan, plan_of_text
 from trainplan.reverse import changed
-from trainplan.search import rules, searching
+from trainplan.search import cutting, pieces, rules, searching
 from trainplan.search.columns import chunk
 from trainplan.search.pieces import NUMBERS
 from trainplan.search.space import RECOMPUTE, SHARD, fields_of, space
@@ -109,8 +109,8 @@ def errors(found: Estimate) -> list[str]:
 
 def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) -> None:
     """Some layouts of some pieces against the estimates of their plans."""
-    pieces = list(searching.legal_pieces(plan, {}, forks=True))
-    for words, piece in chosen.sample(pieces, min(pieces_tried, len(pieces))):
+    found = list(searching.legal_pieces(plan, {}, forks=True))
+    for words, piece in chosen.sample(found, min(pieces_tried, len(found))):
         here, shape = chunk(words, piece.columns()), piece.alive.shape
         with np.errstate(all="ignore"):
             memory, (step, sent), idle = here.memory(), here.step(), here.bubble()
@@ -118,13 +118,13 @@ def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) 
         for row in chosen.sample(range(len(rows)), min(3, len(rows))):
             place = np.unravel_index(rows[row], shape)
             fields = fields_of(words, dict(zip(NUMBERS, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
-            found = estimate(changed(plan, fields))
-            assert number(found.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
-            assert number(found.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
-            parts = [number(getattr(found.communication, name)) for name in SENT]
+            told = estimate(changed(plan, fields))
+            assert number(told.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
+            assert number(told.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
+            parts = [number(getattr(told.communication, name)) for name in SENT]
             assert sum(parts, 0.0) == np.broadcast_to(sent, shape)[place], fields
-            assert number(found.bubble) == np.broadcast_to(idle, shape)[place], fields
-            assert errors(found) == [], fields
+            assert number(told.bubble) == np.broadcast_to(idle, shape)[place], fields
+            assert errors(told) == [], fields
 
 
 @settings(max_examples=20, deadline=None)
@@ -267,3 +267,19 @@ def test_a_missing_field_rejects_everything_by_its_name(missing: str) -> None:
     assert any("missing" in reason for reason in found.rejected), found.rejected
     assert isinstance(found.best(), tuple)
     assert not found.best()
+
+
+@settings(max_examples=8, deadline=None)
+@given(told=PLANS)
+def test_pieces_hold_every_legal_layout_once_however_small_they_are(told: dict[str, Any]) -> None:
+    keys = [key_of(fields) for fields in legal_fields(plan_of(told), forks=True)]
+    assert len(set(keys)) == len(keys)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "ROWS", 512)
+        patch.setattr(cutting, "EACH", 64)
+        patch.setattr(pieces, "EACH", 64)
+        cut = [piece.alive.size for _, piece in searching.legal_pieces(plan_of(told), {}, forks=True)]
+        assert max(cut) <= 512
+        assert sorted(map(repr, keys)) == sorted(
+            repr(key_of(fields)) for fields in legal_fields(plan_of(told), forks=True)
+        )

@@ -162,7 +162,7 @@ def _unreleased_sharding(kind: str, framework: str, paths: tuple[str, ...]) -> B
     has = SHARDINGS[framework]
     message = f"{has.name}'s released code has no {kind}: it has {', '.join(has.words[:-1])} and {has.words[-1]}"
     fix = f"{nearest_word(kind, has) or has.words[0]} is nearest; the plan stands for a fork that has {kind}"
-    return Broken("G12", message, fix, paths, left_out("shardings", has), "warning", unreleased=True)
+    return Broken("G12", message, fix, paths, left_out("shardings", has), "warning", unreleased=kind)
 
 
 def tensor_domain(layout: Layout) -> Iterator[Broken]:

@@ -100,9 +100,9 @@ def released_schedule(layout: Layout) -> Iterator[Broken]:
         message = f"{has.name} has no pipeline of its own, and the plan has {pipeline} stages"
         reason, paths = left_out("pipelines", has), ("parallelism.pipeline", *paths[1:])
         yield Broken(
-            "G14", message, "pipeline = 1, or framework = torchtitan", paths, reason, "warning", unreleased=True
+            "G14", message, "pipeline = 1, or framework = torchtitan", paths, reason, "warning", unreleased=word
         )
         return
     message = f"{has.name}'s released code has no {word}: it has {' and '.join(has.words)}"
     fix = f"{nearest_word(word, has) or has.words[0]} is nearest; the plan stands for a fork that has {word}"
-    yield Broken("G14", message, fix, paths, left_out("schedules", has), "warning", unreleased=True)
+    yield Broken("G14", message, fix, paths, left_out("schedules", has), "warning", unreleased=word)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
-from trainplan.search.columns import Models, chunk
+from trainplan.search.columns import Models, chunk, keep_memory
 from trainplan.search.pieces import Piece
 from trainplan.search.ranking import Rows, enters, no_rows, not_beaten
 
@@ -117,6 +117,7 @@ class Judge:
 
 def judge_of(plan: Plan, tally: dict[str, int]) -> Judge:
     """What memory a plan may use. Without a known device nothing is too large."""
+    keep_memory()
     s = Situation(plan)
     usable, share = s["cluster.memory_per_accelerator"], s["memory.target_fraction"]
     most = float(usable) if isinstance(usable, Figure) else math.inf

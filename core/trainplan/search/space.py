@@ -32,6 +32,8 @@ AXES: Final[tuple[str, ...]] = (EXPERT_TENSOR, EXPERT, SHARD, VIRTUAL, PIPELINE,
 
 SHARDINGS: Final[tuple[str, ...]] = get_args(Sharding)
 SCHEDULES: Final[tuple[str, ...]] = get_args(Schedule)
+GROUPS: Final = tuple(word for word in SCHEDULES if word != "interleaved")
+"""Schedules that go through the budgets apart: interleaved is 1f1b with virtual stages there, and one column has both."""
 RECOMPUTES: Final = ("none", "selective", "full")
 
 
@@ -82,16 +84,13 @@ class Space:
             },
         )
 
-    def lets_in(self, word: str) -> bool:
-        """Whether a sharding or a schedule may be one that only forks have: any, or the plan's own."""
-        return self.forks or word in own_words(self.plan)
-
-
-def own_words(plan: Plan) -> tuple[str, ...]:
-    """The plan's sharding, and its schedule where it has a pipeline."""
-    parallel, sharding = plan.parallelism, Situation(plan).word("parallelism.sharding") or "none"
-    schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
-    return (sharding, schedule) if parallel.pipeline > 1 else (sharding,)
+    def let_in(self) -> frozenset[str]:
+        """Shardings and schedules that may be those of a fork: all, or the plan's sharding and the schedule of its pipeline."""
+        if self.forks:
+            return frozenset((*SHARDINGS, *SCHEDULES))
+        parallel, sharding = self.plan.parallelism, Situation(self.plan).word("parallelism.sharding") or "none"
+        schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
+        return frozenset((sharding, schedule) if parallel.pipeline > 1 else (sharding,))
 
 
 def space(plan: Plan, *, forks: bool = False) -> Space:
@@ -147,11 +146,12 @@ def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
 def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
     """A layout as fields by path: words and ends of a group's plan, numbers by path, and the place of its recompute."""
     parallel = plan.parallelism
+    schedule = used_schedule(parallel.schedule, numbers[VIRTUAL])
     return {
         **{path: numbers[path] for path in AXES if path != SHARD},
         "parallelism.sharding": parallel.sharding,
         SHARD: numbers[SHARD] if parallel.sharding == "hsdp" else None,
-        "parallelism.schedule": parallel.schedule,
+        "parallelism.schedule": schedule,
         RECOMPUTE: RECOMPUTES[numbers[RECOMPUTE]],
         "parallelism.first_stage_layers": _whole(parallel.first_stage_layers),
         "parallelism.last_stage_layers": _whole(parallel.last_stage_layers),
