@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -145,5 +146,30 @@ async def test_f_lets_in_what_only_forks_have_and_leaves_it_out_again(play, smal
         await _until(app, pilot, lambda: found(app))
         assert "forks" not in lines_of(app)[2]
         assert sheet.state.legal == released
+
+    await play(small, "5 F", then=then)
+
+
+async def test_what_is_missing_stands_where_no_layout_does(play, small) -> None:
+    async def then(app, pilot) -> None:
+        await _until(app, pilot, lambda: any("is missing" in line for line in lines_of(app)[3:5]))
+
+    assert "\nnodes = 8" in small
+    await play(re.sub(r"(?m)^nodes = 8.*\n", "", small), "5 F", then=then)
+
+
+async def test_escape_twice_leaves_a_search_that_never_answers(play, small, monkeypatch) -> None:
+    def stuck(plan: Plan, *, forks: bool) -> Iterator[None]:
+        time.sleep(1.0)
+        yield from ()
+
+    monkeypatch.setattr("trainplan_tui.sheets.layouts.searching", stuck)
+
+    async def then(app, pilot) -> None:
+        assert app.sheets
+        await _press(app, "escape")
+        assert app.sheets
+        await _press(app, "escape")
+        assert not app.sheets
 
     await play(small, "5 F", then=then)

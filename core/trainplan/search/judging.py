@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from trainplan.search.columns import Column, Mask
 
 GIB: Final = 2.0**30
+MISSING, UNDEFINED = " is missing", "not defined: "
+"""How a reason ends or begins where nothing can be told of a layout."""
+
 KEPT: Final = 1000
 """Layouts kept of each order."""
 
@@ -126,4 +129,4 @@ def judge_of(plan: Plan, tally: dict[str, int]) -> Judge:
 
 def _unknown(code: str) -> str:
     """The reason of layouts of which nothing can be told."""
-    return f"{code.removeprefix('missing:')} is missing" if code.startswith("missing:") else f"not defined: {code}"
+    return f"{code.removeprefix('missing:')}{MISSING}" if code.startswith("missing:") else f"{UNDEFINED}{code}"

@@ -9,7 +9,7 @@ from functools import partial
 from trainplan.estimation import estimate
 from trainplan.figure import Figure
 from trainplan.reverse import changed
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, table
+from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table
 from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
@@ -119,16 +119,7 @@ class LayoutsSheet(Listing):
 
     def _nothing(self) -> str:
         """What stands where no layout does."""
-        state = self.state
-        if state is None or not self.ended:
-            return ""
-        near = state.layouts(state.nearest)
-        over = (
-            f". Nearest: {in_words(near[0].fields)}, {(near[0].memory - state.usable) / GIB:.1f} GiB OVER"
-            if near
-            else ""
-        )
-        return f"0 of {state.legal:,} legal layouts fit{over}"
+        return none_fit(self.state) if self.state is not None and self.ended else ""
 
     def _counts(self, width: int, most: int) -> list[Line]:
         """How many, and why others were rejected."""
