@@ -46,7 +46,10 @@ OF_NUMBERS: Final[Looks] = {
     lg.sequence: (TENSOR, CONTEXT),
     lg.context_heads: (TENSOR, CONTEXT),
 }
-OF_MESH: Final[Looks] = {lg.expert_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE, TENSOR, CONTEXT, DATA)}
+OF_MESH: Final[Looks] = {
+    lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),
+    lg.one_mesh: (EXPERT_TENSOR, EXPERT, TENSOR, RANKS),
+}
 OF_STAGES: Final[Looks] = {ls.layers_over_stages: (ENDS, PIPELINE), ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES)}
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
