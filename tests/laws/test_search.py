@@ -279,7 +279,7 @@ def test_pieces_hold_every_legal_layout_once_however_small_they_are(told: dict[s
         patch.setattr(cutting, "EACH", 64)
         patch.setattr(pieces, "EACH", 64)
         cut = [piece.alive.size for _, piece in searching.legal_pieces(plan_of(told), {}, forks=True)]
-        assert max(cut) <= 512
+        assert max(cut, default=0) <= 512
         assert sorted(map(repr, keys)) == sorted(
             repr(key_of(fields)) for fields in legal_fields(plan_of(told), forks=True)
         )

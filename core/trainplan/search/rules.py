@@ -109,16 +109,12 @@ def _verdicts(
     """Rows that break a rule, by reason. Rows whose mesh or batch is impossible are not asked about."""
     import numpy as np
 
-    place, values = np.zeros((1,), dtype=np.int64), list[Any]()
-    for name in names:
-        column = _column(here, name)
-        one, where = np.unique(column, return_inverse=True)
-        place = place * len(one) + where.reshape(np.shape(column))
-        values.append(one)
-    sizes, layout = tuple(len(one) for one in values), _layout(here)
-    reasons, of_place = list[str](), np.zeros(prod(sizes), dtype=np.int64)
+    place, values = _places(here, names)
+    layout, reasons = _layout(here), list[str]()
+    of_place = np.zeros(prod(len(one) for one in values), dtype=np.uint8)
     for index in _present(place, len(of_place)):
-        row = tuple(float(one[at]) for one, at in zip(values, np.unravel_index(index, sizes), strict=True))
+        where = np.unravel_index(index, [len(one) for one in values])
+        row = tuple(float(one[at]) for one, at in zip(values, where, strict=True))
         if (rule, words, row) not in known:
             known[rule, words, row] = _reason(rule, layout, names, row, let_in)
         reason = known[rule, words, row]
@@ -130,8 +126,21 @@ def _verdicts(
     return {reason: told == number for number, reason in enumerate(reasons, 1)}
 
 
+def _places(here: Chunk, names: tuple[str, ...]) -> tuple[Any, list[Any]]:
+    """The place of each row in the grid of all values that a rule looks at, and these values."""
+    import numpy as np
+
+    place, values = np.zeros((1,), dtype=np.int64), list[Any]()
+    for name in names:
+        column = _column(here, name)
+        one, where = np.unique(column, return_inverse=True)
+        place = place * len(one) + where.reshape(np.shape(column))
+        values.append(one)
+    return place, values
+
+
 def _present(place: Any, count: int) -> list[int]:
-    """The combinations that some row has."""
+    """The places that some row has."""
     import numpy as np
 
     seen = np.zeros(count, dtype=bool)
