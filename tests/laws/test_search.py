@@ -25,7 +25,7 @@ from trainplan.reverse import changed
 from trainplan.search import cutting, pieces, rules, searching
 from trainplan.search.columns import chunk
 from trainplan.search.pieces import NUMBERS
-from trainplan.search.space import RECOMPUTE, SHARD, fields_of, space
+from trainplan.search.space import RECOMPUTE, SHARD, fields_of, own_fields, space
 
 PUBLISHED = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 
@@ -180,7 +180,7 @@ def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_
         numbers[RECOMPUTE] = chosen.randrange(3)
         fields = fields_of(whole.of_words(stages, **words, deep=True), numbers)
         told_of = estimate(changed(plan, fields))
-        found, twin = errors(told_of), _twin(fields)
+        found, twin = errors(told_of), _twin(fields, told_of)
         found += [] if forks else left_out(told_of, own)
         assert (key_of(fields) in legal) == (not found and not twin), (fields, found)
 
@@ -202,8 +202,11 @@ def legal_fields(plan: Plan, *, forks: bool = False) -> Iterator[dict[str, Any]]
             yield fields_of(words, dict(zip(NUMBERS, numbers, strict=True)))
 
 
-def _twin(fields: dict[str, Any]) -> bool:
+def _twin(fields: dict[str, Any], found: Estimate) -> bool:
     """Whether the layout counts under another name."""
+    data, hsdp = found.mesh.data, fields["parallelism.sharding"] == "hsdp"
+    if hsdp and isinstance(data, Figure) and fields[SHARD] == data * fields["parallelism.context"]:
+        return True
     schedule, pipeline = fields["parallelism.schedule"], fields["parallelism.pipeline"]
     virtual = fields["parallelism.virtual_pipeline"]
     return (pipeline == 1 and schedule != "1f1b") or (virtual > 1) != (schedule == "interleaved")
@@ -219,6 +222,20 @@ def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any], 
     assert last.considered == space(plan).considered
     assert [one.settled for one in states] == sorted(one.settled for one in states)
     assert last.fitting <= last.legal <= last.considered
+
+
+@settings(max_examples=15, deadline=None)
+@given(told=PLANS, tensor=st.sampled_from([1, 2, 4]), context=st.sampled_from([1, 2]))
+def test_hsdp_of_one_group_is_zero_3(told: dict[str, Any], tensor: int, context: int) -> None:
+    plan = changed(plan_of(told), {"parallelism.tensor": tensor, "parallelism.context": context})
+    ranks = int(number(estimate(plan).mesh.data)) * context
+    whole = changed(plan, {"parallelism.sharding": "zero-3"})
+    group = changed(plan, {"parallelism.sharding": "hsdp", SHARD: ranks})
+    assert own_fields(group) == own_fields(whole)
+    told_of_whole, told_of_group = (
+        [(key, repr(value)) for key, value in estimate(one).quantities.items()] for one in (whole, group)
+    )
+    assert told_of_whole == told_of_group
 
 
 OFFERED = {

@@ -63,6 +63,7 @@ BATCH: Final = "global batch not divisible by replicas x micro batch"
 NO_PIPELINE: Final = "a schedule without a pipeline, the same as 1f1b"
 NO_CHUNKS: Final = "interleaved without virtual stages, the same as 1f1b"
 OTHER_CHUNKS: Final = "virtual stages without the interleaved schedule"
+ONE_GROUP: Final = "hsdp of one group, the same as zero-3"
 IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ideal step, utilization assumed"
 
 
@@ -91,8 +92,10 @@ def sift_schedule(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None
 
 
 def sift_sharding(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None:
-    """Reject what the plan's sharding makes illegal, and what only forks have but for `let_in`."""
+    """Reject what the plan's sharding makes illegal or the same as another, and what only forks have but for `let_in`."""
     _ask(sieve, plan, OF_SHARDING, known, let_in)
+    if plan.parallelism.sharding == "hsdp" and sieve.lives:
+        sieve.reject({ONE_GROUP: _column(sieve.chunk(plan), RANKS) == along(SHARD, sieve.values[SHARD])})
 
 
 def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known, let_in: Words = frozenset()) -> None:

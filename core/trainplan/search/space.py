@@ -166,7 +166,9 @@ def own_fields(plan: Plan) -> dict[str, Any]:
     """The plan's own layout under the name by which a search counts it."""
     s, parallel = Situation(plan), plan.parallelism
     schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline) if parallel.pipeline > 1 else "1f1b"
-    words = {"parallelism.sharding": s.word("parallelism.sharding"), "parallelism.schedule": schedule}
+    sharding, ranks = s.word("parallelism.sharding"), (whole(mesh_budget(s).data) or 0) * int(parallel.context)
+    one_group = sharding == "hsdp" and parallel.shard_size == ranks
+    words = {"parallelism.sharding": "zero-3" if one_group else sharding, "parallelism.schedule": schedule}
     numbers = {path: _count(s, path) or 1 for path in AXES}
     return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
 
