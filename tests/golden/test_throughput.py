@@ -90,14 +90,32 @@ def kendall(group: list[tuple[float, float]]) -> float:
     return sum((sign > 0) - (sign < 0) for sign in signs) / len(signs)
 
 
+def regret(group: list[tuple[float, float]]) -> float:
+    """Measured time of the layout with the least predicted time, over the least measured one."""
+    return min(group, key=lambda pair: pair[1])[0] / min(pair[0] for pair in group)
+
+
 def test_layouts_of_one_model_come_in_order() -> None:
-    """On the clean sets: 0.8 at least, and the layout chosen at most 3 % slower than the best measured one."""
+    """Where a source repeats itself: 0.8 at least, and the layout chosen at most 3 % slower than the best measured one."""
     clean = {key: group for key, group in layouts().items() if key[0] in ("llm-foundry", "simumax-b200")}
-    assert len(clean) >= 9
+    clean |= {key: group for key, group in layouts().items() if key[0] == "vtrain" and key[4] == 3072}
+    assert len(clean) >= 10
     for key, group in clean.items():
         assert kendall(group) >= 0.8, key
-        chosen, best = min(group, key=lambda pair: pair[1])[0], min(pair[0] for pair in group)
-        assert chosen <= 1.03 * best, key
+        assert regret(group) <= 1.03, key
+
+
+def test_the_layout_chosen_is_the_best_one_where_the_rows_are_noisy() -> None:
+    """vTrain's 39B: neighbours in microbatch lie 10 % apart both ways and tensor 2 is a third slower than its neighbours.
+
+    The study reaches 0.52 and 0.76 there (section 5.3); what a search is for, the first choice, is right.
+    """
+    noisy = next(group for key, group in layouts().items() if key[0] == "vtrain" and key[4] == 8192)
+    apart = [(a, b) for a, b in combinations(noisy, 2) if abs(math.log(a[0] / b[0])) > math.log(1.05)]
+    right = fmean((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in apart)
+    assert len(apart) > 800
+    assert right >= 0.75
+    assert regret(noisy) <= 1.03
 
 
 def test_a_pilot_of_the_same_model_makes_the_rest_better() -> None:
@@ -133,13 +151,15 @@ def calculon() -> dict[str, list[tuple[float, float]]]:
 
 
 def test_closer_than_calculon_on_its_own_validation() -> None:
-    """The largest error of all eight, and the mean of the four selective ones. With full recompute Calculon's mean is closer."""
+    """The mean and the largest error of all eight, and the mean of the selective ones; with full recompute its mean is closer."""
     found = calculon()
     every = [pair for pairs in found.values() for pair in pairs]
     assert len(every) == 8
-    assert max(ours for ours, _ in every) <= max(theirs for _, theirs in every)
+    assert fmean(ours for ours, _ in every) <= 0.6 * fmean(theirs for _, theirs in every)
+    assert max(ours for ours, _ in every) <= 0.5 * max(theirs for _, theirs in every)
     selective = found["selective+sp"]
-    assert fmean(ours for ours, _ in selective) <= fmean(theirs for _, theirs in selective)
+    assert fmean(ours for ours, _ in selective) <= 0.5 * fmean(theirs for _, theirs in selective)
+    assert fmean(ours for ours, _ in found["full"]) <= 0.03
 
 
 def test_fitted_numbers_are_few_and_say_how_sure_they_are() -> None:

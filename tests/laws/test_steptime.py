@@ -155,3 +155,29 @@ def test_a_larger_group_never_takes_less_time(n: int, inside: int) -> None:
 def test_remote_copies_are_at_most_the_chosen_and_the_limit(chosen: int, nodes: float) -> None:
     found = c.remote_copies(float(chosen), 4.0, nodes)
     assert 0 <= found <= min(chosen, 4)
+
+
+@given(groups=st.integers(1, 16), chosen=st.integers(1, 16), nodes=st.floats(1, 64))
+def test_a_token_reaches_at_least_its_groups_and_more_where_groups_are_cut(
+    groups: int, chosen: int, nodes: float
+) -> None:
+    found = c.node_limit(float(groups), float(chosen), nodes)
+    assert found >= chosen
+    assert found == chosen or nodes > groups
+
+
+@given(
+    parameters=st.floats(1e6, 1e12), bucket=st.floats(1e6, 1e9), ranks=st.integers(2, 4096), inside=st.integers(1, 8)
+)
+def test_smaller_messages_never_reach_a_higher_rate(parameters: float, bucket: float, ranks: int, inside: int) -> None:
+    here = float(min(inside, ranks))
+    start, moved = d.collective_start(float(ranks), here), 4.0 * parameters / 1e11
+    small, large = (d.bucket_collectives(2.0, parameters, size) for size in (bucket, 2.0 * bucket))
+    assert d.started_time(moved, small, start) >= d.started_time(moved, large, start) > moved
+
+
+@given(ranks=st.integers(1, 4096), inside=st.integers(1, 8))
+def test_a_collective_starts_slower_over_more_domains_and_not_at_all_alone(ranks: int, inside: int) -> None:
+    here = float(min(inside, ranks))
+    assert d.collective_start(1.0, 1.0) == 0.0
+    assert 0.0 <= d.collective_start(float(ranks), here) <= d.collective_start(2.0 * ranks, here)

@@ -24,6 +24,8 @@ async def test_a_published_run_becomes_the_evidence_as_one_edit(play, example) -
         await _press(app, "3")
         row = next(row for row in app.rows() if row.id == "claim 1")
         app.cursor.put(row)
+        await _press(app, "o")
+        assert app.message.startswith("source: github.com/"), "where the run was read, without a browser"
         told = "".join(span.text for span in row.line).split()
         at = app.session.history.at
         await _press(app, "enter")
@@ -48,6 +50,8 @@ async def test_the_prediction_is_taken_with_its_range_and_stays_assumed(play, ex
         app.cursor.put(next(row for row in app.rows() if row.id == "claim predicted"))
         app.paint()
         assert "take as evidence" in lines_of(app)[-1]
+        await _press(app, "o")
+        assert app.message == "no source under the cursor"
         await _press(app, "enter")
         claim, shown = app.session.shown.plan.utilization, app.session.shown
         assert claim.evidence == "assumed"

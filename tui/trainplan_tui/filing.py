@@ -104,9 +104,12 @@ def open_row(host: Host) -> None:
             line = None
         edit_text(host, line or 1)
         return
+    from trainplan_tui.panes.claims import source_of
+
     row = host.row()
     value = host.session.shown.estimate.quantities.get(row.id) if row is not None else None
-    host.message = f"source: {value.origin.source}" if isinstance(value, Figure) else "no source under the cursor"
+    source = value.origin.source if isinstance(value, Figure) else source_of(row.id, host.session.shown) if row else ""
+    host.message = f"source: {source.removeprefix('https://')}" if source else "no source under the cursor"
 
 
 def copy_row(host: Host) -> None:

@@ -141,9 +141,9 @@ def take_claim(host: Host) -> None:
     gone = [path for path in CLAIM if path not in claim and path.split(".")[1] in plan.utilization.model_fields_set]
     now, file = host.session.history.now, host.session.path.name
     set_ = {path: literal_of(value) for path, value in claim.items()}
-    _commit(
-        host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"utilization {claim['utilization.value']:.4g}"
-    )
+    left = " and ".join(path.split(".")[1] for path in gone)
+    done = f"utilization {claim['utilization.value']:.4g}" + (f", {left} of the old claim out" if left else "")
+    _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), done)
 
 
 def _entry_under(host: Host) -> str | None:

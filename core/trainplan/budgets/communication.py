@@ -100,7 +100,7 @@ def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], again)
     time = _step(w, w.layers, total(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
-    return Operation("tensor", "gather, scatter activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
+    return Operation("tensor", "layer activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
 
 
 def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
@@ -118,12 +118,18 @@ def context_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffi
         ring=lambda: f.ring_bytes(w.here.tokens, width, w.element, context, tensor, again),
         all_to_all=lambda: f.all_to_all_bytes(w.here.tokens, heads, width, w.element, context, tensor, again),
     )
-    members = f.group_inside(w.domain, tensor, context)
+    count = choose(
+        s.plan.parallelism.context_type,
+        ring=lambda: f.ring_messages(context, again),
+        all_to_all=lambda: f.exchange_messages(context, again),
+    )
+    members, span = f.group_inside(w.domain, tensor, context), lt.head_columns(tensor, context, one)
     rate = f.context_rate(tensor, context, members, w.domain, k.domain, k.fabric)
-    time = lt.over_rate(f.over_step(each, w.layers, w.microbatches, w.pipeline), rate)
+    starts = f.message_starts(count, f.leaves_domain(span, w.domain))
+    time = _step(w, w.layers, total(transfers=lt.over_rate(each, rate), starts=starts))
     exposed = f.time_times(time, k.numbers["context_exposed"])
-    name = "keys and values around the ring" if s.plan.parallelism.context_type == "ring" else "heads to all ranks"
-    link = link_of(context, lt.head_columns(tensor, context, one), w.domain)
+    name = "keys, values by ring" if s.plan.parallelism.context_type == "ring" else "heads to all ranks"
+    link = link_of(context, span, w.domain)
     return Operation("context", name, f.over_step(each, w.layers, w.microbatches, w.pipeline), link, time, exposed)
 
 
@@ -133,8 +139,7 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
     again = k.linear_recomputed
     each = f.expert_bytes(w.here.tokens, chosen, w.hidden, w.element, expert, tensor, again)
     domains = f.domains_of(expert, w.domain)
-    limit = given("node limit", float("1e9"), "1", "the plan format has no node limit", kind="default")
-    copies = f.remote_copies(chosen, limit, domains)
+    copies = f.remote_copies(chosen, _node_limit(s, domains), domains)
     far = f.remote_expert_bytes(w.here.tokens, copies, w.hidden, w.element, domains, tensor, again)
     near = f.remaining(each, far)
     start, none_wider = k.numbers["expert_start"], given("one rank", 1.0, "1", "definition", kind="default")
@@ -152,12 +157,20 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
             f.time_times(_step(w, expert_layers, time), k.expert_exposed),
         )
         for name, sent, link, time in (
-            ("dispatch and combine", near, link_of(expert, none_wider, w.domain), inside),
-            ("dispatch, combine, far", far, link_of(domains, expert, w.domain), outside),
+            ("all-to-all, near", near, link_of(expert, none_wider, w.domain), inside),
+            ("all-to-all, far", far, link_of(domains, expert, w.domain), outside),
         )
     )
     split = s["parallelism.expert_tensor"]
     return found if isinstance(split, Figure) and split == 1 else (*found, _split_experts(s, k, w, expert_layers))
+
+
+def _node_limit(s: Situation, domains: Figure) -> Figure:
+    """Domains that one token may go to: as the preset routes, all of them where it has no groups or there is no preset."""
+    groups, chosen = (s.preset_fact(f"routing.{name}") for name in ("groups", "groups_per_token"))
+    if groups is None or chosen is None:
+        return given("node limit", float("1e9"), "1", "no limit known: the plan format has none", kind="default")
+    return f.node_limit(groups, chosen, domains)
 
 
 def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figure) -> Operation:
@@ -167,7 +180,7 @@ def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figur
     sent = f.over_step(each, expert_layers, w.microbatches, w.pipeline)
     time = lt.over_rate(sent, f.group_rate(split, w.domain, k.domain, k.fabric))
     shown = f.time_times(time, k.expert_exposed)
-    return Operation("expert", "gather, scatter experts", sent, link_of(split, split, w.domain), time, shown)
+    return Operation("expert", "rows of split experts", sent, link_of(split, split, w.domain), time, shown)
 
 
 def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
@@ -177,7 +190,11 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     parts = w.here.tensor if s.plan.training.framework in SCATTERS else w.here.split
     sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
     each = f.transfer_time(w.here.tokens, w.hidden, w.element, parts, virtual, w.pipeline, k.fabric)
-    waited = f.time_times(each, w.microbatches)
+    starts = f.message_starts(
+        f.waited_messages(virtual, w.pipeline),
+        given("stages in other domains", 1.0, "1", "transfers between stages at the fabric's rate", kind="default"),
+    )
+    waited = f.time_times(total(transfers=each, starts=starts), w.microbatches)
     return Operation(
         "pipeline",
         "between stages",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from trainplan.budgets.communication import Operation, link_of
 from trainplan.budgets.kernels import Conditions
@@ -35,6 +36,10 @@ class Group:
     inside: Figure
 
 
+LAYERWISE: Final = ("torchtitan", "fsdp", "maxtext")
+"""Frameworks whose collectives run layer by layer under every sharding: FSDP units, and XLA's scan over layers."""
+
+
 def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
     """By sharding: an all-reduce is two rounds of the gradient; zero-3 gathers in forward and backward of every microbatch."""
     sharding = str(s.word("parallelism.sharding"))
@@ -63,6 +68,13 @@ def group_of(s: Situation, ranks: Figure, stride: Figure) -> Group:
     return Group(ranks, f.group_inside(s["cluster.scale_up_domain"], stride, ranks))
 
 
+def replica_domains(s: Situation, mesh: MeshBudget) -> Figure:
+    """Scale-up domains that replicas of one stage lie in."""
+    return d.spanned_domains(
+        mesh.data, f.group_inside(s["cluster.scale_up_domain"], s["parallelism.tensor"], mesh.data)
+    )
+
+
 def data_operations(
     s: Situation, model: ModelBudget, mesh: MeshBudget, parts: Held, k: Conditions, microbatches: Figure, window: Figure
 ) -> tuple[Operation, ...]:
@@ -71,14 +83,15 @@ def data_operations(
     each = d.collective_bytes(plan.gathers, element_bytes(s), plan.scatters, reduced_bytes(s))
     dense = group_of(s, parts.ranks, s["parallelism.tensor"])
     mean, most = _dense(s, model, parts, pipeline)
-    found = [_sharded("gradients and weights", mean, most, each, dense, k, plan)]
+    waits = _Waits(s, model.shape.layers, pipeline, plan)
+    found = [_sharded("gradients and weights", mean, most, each, dense, k, waits)]
     if model.shape.expert_layers is not None:
         experts = d.mean_experts(model.shape.expert_layers, parts.experts, pipeline)
         group = group_of(s, parts.expert_ranks, s["parallelism.expert"])
-        found.append(_sharded("experts: gradients, weights", experts, experts, each, group, k, plan))
+        found.append(_sharded("expert gradients", experts, experts, each, group, k, waits))
     if s.word("parallelism.sharding") == "hsdp":
-        found.append(_replicas(s, mesh, mean, dense, k, plan.rounds))
-    return _together(found, plan, k, window, model, dense, pipeline)
+        found.append(_replicas(s, mesh, mean, dense, k, waits))
+    return _together(found, plan, k, window)
 
 
 @record
@@ -91,9 +104,38 @@ class _Part:
     link: str
 
 
-def _sharded(name: str, mean: Figure, most: Figure, each: Figure, group: Group, k: Conditions, plan: Rounds) -> _Part:
-    sent = d.times(d.ring_share(mean, each, group.ranks), plan.rounds)
-    time = d.group_time(d.ring_share(most, each, group.ranks), group.ranks, group.inside, k.domain, k.fabric)
+@record
+class _Waits:
+    """What says into how many collectives a round is cut."""
+
+    s: Situation
+    layers: Figure
+    pipeline: Figure
+    plan: Rounds
+
+    def count(self, parameters: Figure, group: Group, k: Conditions) -> Figure:
+        """Collectives of one round: by layer where weights are gathered so, else by bucket, one where nothing overlaps."""
+        each = d.both_ways(self.plan.gathers, self.plan.scatters)
+        if self.plan.layerwise or self.s.plan.training.framework in LAYERWISE:
+            return d.layer_collectives(each, self.layers, self.pipeline)
+        bucket = _bucket(self.s, group, k)
+        return each if bucket is None else d.bucket_collectives(each, parameters, bucket)
+
+
+def _bucket(s: Situation, group: Group, k: Conditions) -> Figure | None:
+    """Parameters of a gradient bucket: the plan's, else the framework's; None where one call reduces all."""
+    if s.value("parallelism.bucket_elements") is not None:
+        return s["parallelism.bucket_elements"]
+    if s.plan.training.framework == "deepspeed":
+        return given("elements in a bucket", 5e8, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+    return None if k.eager else d.bucket_parameters(group.ranks)
+
+
+def _sharded(name: str, mean: Figure, most: Figure, each: Figure, group: Group, k: Conditions, waits: _Waits) -> _Part:
+    sent = d.times(d.ring_share(mean, each, group.ranks), waits.plan.rounds)
+    moved = d.group_time(d.ring_share(most, each, group.ranks), group.ranks, group.inside, k.domain, k.fabric)
+    start = d.collective_start(group.ranks, group.inside)
+    time = d.started_time(moved, waits.count(most, group, k), start)
     return _Part(name, sent, time, link_of(group.ranks, group.ranks, group.inside))
 
 
@@ -107,7 +149,7 @@ def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> t
     return d.mean_parameters(*given_parts), d.end_parameters(*given_parts)
 
 
-def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Conditions, rounds: Figure) -> _Part:
+def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Conditions, waits: _Waits) -> _Part:
     """hsdp: gradients of a shard are reduced over its replicas, which are whole shard groups apart."""
     replicas = d.replica_count(mesh.data, s["parallelism.context"], shard.ranks)
     two, none = _count("ways of a gradient", 2.0, "hsdp"), _count("gathers of a weight", 0.0, "hsdp")
@@ -115,18 +157,15 @@ def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Con
     apart = d.rank_stride(s["parallelism.tensor"], shard.ranks)
     group = group_of(s, replicas, apart)
     sent = d.ring_share(d.shard_parameters(mean, shard.ranks), each, replicas)
-    time = d.group_time(sent, replicas, group.inside, k.domain, k.fabric)
-    return _Part("gradients over replicas", sent, d.round_time(time, rounds), link_of(replicas, replicas, group.inside))
+    moved = d.group_time(sent, replicas, group.inside, k.domain, k.fabric)
+    count = d.layer_collectives(two, waits.layers, waits.pipeline)
+    time = d.round_time(d.started_time(moved, count, d.collective_start(replicas, group.inside)), waits.plan.rounds)
+    return _Part("replica gradients", sent, time, link_of(replicas, replicas, group.inside))
 
 
-def _together(
-    parts: list[_Part], plan: Rounds, k: Conditions, window: Figure, model: ModelBudget, group: Group, pipeline: Figure
-) -> tuple[Operation, ...]:
+def _together(parts: list[_Part], plan: Rounds, k: Conditions, window: Figure) -> tuple[Operation, ...]:
     """All groups hide behind one window: what stays in sight is worked out for their sum and shared by their times."""
-    times = {part.name: part.time for part in parts}
-    if plan.layerwise:
-        times["fixed"] = d.gather_latency(model.shape.layers, pipeline, group.ranks, group.inside)
-    whole = total(**times)
+    whole = total(**{part.name: part.time for part in parts})
     shown = f.time_times(d.exposed_time(whole, k.data_exposed, window), plan.rounds)
     return tuple(
         Operation(
@@ -135,7 +174,7 @@ def _together(
             part.bytes,
             part.link,
             f.time_times(part.time, plan.rounds),
-            d.shared_time(shown, part.time, total(**{one.name: one.time for one in parts})),
+            d.shared_time(shown, part.time, whole),
         )
         for part in parts
     )

@@ -140,6 +140,10 @@ class Situation:
         figure = _catalogued(self.part.kind, self.part.name, key)
         return blocked(f"missing:catalogue.accelerators.{self.part.name}.{key}") if figure is None else figure
 
+    def preset_fact(self, key: str) -> Figure | None:
+        """A fact of the preset's catalogue entry that is no field of a plan; None without a preset or the fact."""
+        return None if self.preset is None else _catalogued(self.preset.kind, self.preset.name, key)
+
     def _told(self, path: str) -> tuple[Any, bool]:
         """The plan's own value at a path, None where it has none, and whether the plan file says it."""
         found = self._own.get(path)

@@ -18,7 +18,7 @@ from trainplan.budgets.communication import (
     tensor_operation,
     traffic,
 )
-from trainplan.budgets.communication_data import data_operations, updated
+from trainplan.budgets.communication_data import data_operations, replica_domains, updated
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
@@ -157,7 +157,7 @@ def _waterfall(
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
     found["bubble"] = f.bubble_time(bubble, mean, m)
     found["optimizer"] = f.optimizer_time(*updated(s, model, parts), k.memory)
-    found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], mesh.world_size)
+    found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
 
 

@@ -116,6 +116,33 @@ def all_to_all_bytes(
     )
 
 
+@formula(
+    "s",
+    source="latency of 10 us inside a domain and 20 us across, calculon systems/a100_80g.json; the study's model has none",
+)
+def message_starts(count: float, crosses: float) -> float:
+    """Fixed times of so many messages between two ranks; `crosses` is 1 where they leave the domain."""
+    return count * (10e-6 + 10e-6 * crosses)
+
+
+@formula("1", source=DEFINITION)
+def leaves_domain(span: float, domain: float) -> float:
+    """1 where so many neighbouring ranks do not fit one domain, else 0."""
+    return where(span > domain, 1.0, 0.0)
+
+
+@formula("1", source=DEFINITION)
+def ring_messages(context: float, recomputed: float) -> float:
+    """Messages of one attention layer and microbatch around the ring: all other ranks' keys and values, each pass."""
+    return (3.0 + recomputed) * (context - 1.0)
+
+
+@formula("1", source=DEFINITION)
+def exchange_messages(context: float, recomputed: float) -> float:
+    """Collectives of one attention layer and microbatch by all-to-all: four forward, four backward, none for one rank."""
+    return where(context > 1.0, 4.0 * (2.0 + recomputed), 0.0)
+
+
 @formula("bytes/s", source=STUDY)
 def context_rate(tensor: float, context: float, members: float, nodes: float, domain: float, fabric: float) -> float:
     """Link of a context group: the scale-up link inside a domain, else the fabric by all its members in a node."""
@@ -131,6 +158,12 @@ def expert_bytes(
 ) -> float:
     """Expert parallel, one layer and microbatch: dispatch and combine, balanced routing."""
     return (4.0 + 2.0 * recomputed) * (expert - 1.0) / expert * tokens / tensor * chosen * hidden * element
+
+
+@formula("1", source="DeepSeek-V3, arXiv 2412.19437, section 2.1.2: node-limited routing")
+def node_limit(groups: float, chosen: float, nodes: float) -> float:
+    """Domains that the experts of one token can lie in: its groups of experts, each over its share of the domains."""
+    return chosen * maximum(1.0, nodes / groups)
 
 
 @formula("1", source="DeepSeek-V3, arXiv 2412.19437: a token is sent once to each remote node")
@@ -202,6 +235,12 @@ def transfer_time(
 ) -> float:
     """Transfers between stages that one microbatch waits for, at the fabric's rate."""
     return where(pipeline > 1.0, virtual * element * tokens * hidden / (split * fabric), 0.0)
+
+
+@formula("1", source=STUDY)
+def waited_messages(virtual: float, pipeline: float) -> float:
+    """Messages between stages that one microbatch waits for: one each chunk, none without a pipeline."""
+    return where(pipeline > 1.0, virtual, 0.0)
 
 
 @formula("s", source=DEFINITION)

@@ -36,10 +36,50 @@ def group_time(sent: float, group: float, inside: float, domain: float, fabric: 
 
 
 @formula("s", source=STUDY)
-def gather_latency(layers: float, pipeline: float, group: float, inside: float) -> float:
-    """Fixed time of layer-wise gathers: three a layer, 15 us inside a domain, 60 us x log2 of twice the domains across."""
+def collective_start(group: float, inside: float) -> float:
+    """Fixed time of one collective: 15 us inside a domain, 60 us x log2 of twice the domains across, nothing for one rank.
+
+    It is what makes small messages slow: bytes at the link's rate and this reach half the rate where both take as long.
+    """
     outside = group / inside
-    return 3.0 * layers / pipeline * where(outside > 1.0, 60e-6 * log2(maximum(2.0, 2.0 * outside)), 15e-6)
+    across = 60e-6 * log2(maximum(2.0, 2.0 * outside))
+    return where(group > 1.0, where(outside > 1.0, across, 15e-6), 0.0)
+
+
+@formula("1", source=DEFINITION)
+def both_ways(gathers: float, scatters: float) -> float:
+    """Collectives of one part of the parameters in a round."""
+    return gathers + scatters
+
+
+@formula("1", source=DEFINITION)
+def spanned_domains(group: float, inside: float) -> float:
+    """Scale-up domains that a group lies in."""
+    return group / inside
+
+
+@formula("1", source=STUDY)
+def layer_collectives(each: float, layers: float, pipeline: float) -> float:
+    """Collectives of a round that runs layer by layer: so many for each layer of the mean rank."""
+    return each * layers / pipeline
+
+
+@formula("1", source="Megatron-LM core/distributed/distributed_data_parallel.py, bucket_size, read again")
+def bucket_parameters(replicas: float) -> float:
+    """Parameters of one gradient bucket where reductions overlap: larger for more replicas, so that starts do not rule."""
+    return maximum(40e6, 1e6 * replicas)
+
+
+@formula("1", source=DEFINITION)
+def bucket_collectives(each: float, parameters: float, bucket: float) -> float:
+    """Collectives of a round that runs bucket by bucket, one bucket at least."""
+    return each * maximum(1.0, parameters / bucket)
+
+
+@formula("s", source=DEFINITION)
+def started_time(transfers: float, count: float, start: float) -> float:
+    """Time of a round: its bytes at the link's rate, and the start of each of its collectives."""
+    return transfers + count * start
 
 
 @formula("s", source=STUDY)

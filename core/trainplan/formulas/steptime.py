@@ -76,10 +76,13 @@ def optimizer_time(parameters: float, experts: float, ranks: float, expert_ranks
     return 30.0 * (parameters / ranks + experts / expert_ranks) / memory
 
 
-@formula("s", source=MODEL)
-def straggler_time(step: float, growth: float, world: float) -> float:
-    """Allowance for the slowest of many: the growth at each doubling beyond 8 accelerators."""
-    return step * growth * log2(maximum(1.0, world / 8.0))
+@formula("s", source="allowance of the step-time study, section 4.2, counted over replicas: checked on published rows")
+def straggler_time(step: float, growth: float, domains: float) -> float:
+    """Allowance for the slowest: the growth at each doubling of the domains whose replicas of one stage meet in a step.
+
+    Accelerators of one domain, and stages that wait for each other in every microbatch, are slow together in what was fitted.
+    """
+    return step * growth * log2(maximum(1.0, domains))
 
 
 @formula("s", source="residuals of sources left out of the fit, catalogue/evidence")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainplan.estimation import Estimate
+from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Blocked
+from trainplan.plan.read import open_plan
 
 KIB = 1024.0
 TOKENS, HIDDEN, LAYERS = 1024.0, 64.0, 2.0
@@ -154,9 +156,33 @@ def test_blocked_where_the_mesh_does_not_divide(varied: Any) -> None:
 def test_split_experts_gather_routed_tokens_and_scatter_their_outputs(varied: Any) -> None:
     """Megatron-LM token_dispatcher.py: gathered over expert tensor ranks after dispatch, scattered before combine."""
     one, two = varied(more=EXPERTS), varied("parallelism.expert_tensor=2", more=EXPERTS)
-    assert "gather, scatter experts" not in [operation.name for operation in one.communication.table]
-    added = next(item for item in two.communication.table if item.name == "gather, scatter experts")
+    assert "rows of split experts" not in [operation.name for operation in one.communication.table]
+    added = next(item for item in two.communication.table if item.name == "rows of split experts")
     each = 4 * (2 - 1) * TOKENS * 2 * HIDDEN * 2
     assert float(added.bytes) == each * LAYERS * microbatches(two)
     assert sent(two, "expert") == sent(one, "expert") + float(added.bytes)
     assert float(two.step.predicted_step_time) > float(one.step.predicted_step_time)
+
+
+def transfers_time(found: Estimate, name: str) -> float:
+    return float(next(one.time for one in found.communication.table if one.name == name))
+
+
+def test_many_small_buckets_take_longer_than_one(varied: Any) -> None:
+    """60 us x log2(2 x 4 domains) for each of both collectives of a bucket, where four nodes meet."""
+    one = varied("cluster.nodes=4", "parallelism.bucket_elements=1e9")
+    many = varied("cluster.nodes=4", "parallelism.bucket_elements=1000")
+    name = "gradients and weights"
+    assert sent(one, "data") == sent(many, "data")
+    buckets = held_parameters(one) / 1000.0
+    added = 2.0 * (buckets - 1.0) * 60e-6 * 3.0
+    assert transfers_time(many, name) - transfers_time(one, name) == pytest.approx(added, rel=1e-6)
+
+
+def test_experts_reach_four_nodes_where_the_preset_routes_so() -> None:
+    """DeepSeek-V3, arXiv 2412.19437: 8 of 256 experts in at most 4 of 8 groups; 64 expert ranks lie in 8 nodes."""
+    plan = open_plan(Path(__file__).resolve().parents[3] / "plans" / "deepseek-v3.toml").plan
+    found = estimate(plan)
+    far = next(one.bytes for one in found.communication.table if one.name == "all-to-all, far")
+    routed = float(found.communication.expert)
+    assert float(far) / routed == pytest.approx((7 / 8 * 4) / (63 / 64 * 8), rel=1e-12)

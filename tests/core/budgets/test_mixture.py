@@ -266,13 +266,18 @@ def test_every_key_of_a_source_explains_itself() -> None:
     assert "data.stages.anneal.weights.math" in fields
 
 
-def test_sixty_sources_stay_cheap_in_figures() -> None:
-    """Figures are what an estimate costs: about 11 for each source and stage count, not hundreds."""
+def _many(count: int) -> Estimate:
+    """A plan of so many sources in two stages."""
     sources = [
-        {"name": f"s{i}", "unique_tokens": (100 + i) * 10**9, "mean_document_tokens": 500 + i} for i in range(60)
+        {"name": f"s{i}", "unique_tokens": (100 + i) * 10**9, "mean_document_tokens": 500 + i} for i in range(count)
     ]
-    even = {f"s{i}": 1 / 60 for i in range(60)}
+    even = {f"s{i}": 1 / count for i in range(count)}
     stages = [{"name": "a", "until_tokens": "10T", "weights": even}, {"name": "b", "weights": {"s0": 0.5, "s1": 0.5}}]
-    found = plan(sources=sources, stages=stages)
+    return plan(sources=sources, stages=stages)
+
+
+def test_sixty_sources_stay_cheap_in_figures() -> None:
+    """Figures are what an estimate costs: a score for each source of two stages, not hundreds."""
+    found = _many(60)
     assert value(found, "sources.s0.passes") == pytest.approx((10e12 / 60 + 2.8e12) / 100e9, rel=1e-12)
-    assert len(found.all_quantities) < 25 * 60
+    assert (len(found.all_quantities) - len(_many(30).all_quantities)) / 30 <= 20

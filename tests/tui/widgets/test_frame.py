@@ -142,7 +142,9 @@ def test_a_result_takes_the_left_part_of_the_footer() -> None:
     text = line_text(footer(KEYS, 80, message="saved llama31-8b.toml, 1 line changed"))
     assert text.startswith(" saved llama31-8b.toml, 1 line changed ")
     assert text.endswith("? help")
-    assert line_text(footer(KEYS, 80, message="x" * 90)).endswith("…  ? help")
+    assert line_text(footer(KEYS, 80, message="x" * 70)) == " " + "x" * 70 + "  " + "? help".rjust(7)
+    assert line_text(footer(KEYS, 80, message="x" * 76)).rstrip() == " " + "x" * 76, "the message needs all the room"
+    assert line_text(footer(KEYS, 80, message="x" * 90)).endswith("x…")
 
 
 def test_the_rule_is_as_drawn() -> None:

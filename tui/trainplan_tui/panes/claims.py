@@ -98,3 +98,9 @@ def told(id_: str, shown: Shown) -> tuple[str, list[str]]:
         f"{about}; differs in {differs}; distance {near.distance:.2f}{read}.",
         f"source: {near.run.source}",
     ]
+
+
+def source_of(id_: str, shown: Shown) -> str:
+    """Where a run was read; empty for the prediction, whose source is its formula."""
+    own = id_.startswith(PREFIX) and id_ != PREDICTED
+    return "" if not own else nearest(shown)[int(id_.removeprefix(PREFIX))].run.source

@@ -11,6 +11,8 @@ from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line, Role
 
 GAP = 2
+START = 4
+"""Where the first column begins, counted from one."""
 LONG = 30
 """Cells above which a last column is wrapped under its row instead of standing in it."""
 
@@ -40,7 +42,7 @@ def listing_rows(listing: Listing, width: int, glyphs: Glyphs, *, reach: str) ->
 def _columns(listing: Listing, count: int, width: int) -> list[tuple[int, bool]]:
     """Cells of each column that fits, and whether it holds numbers; at least the first."""
     kept: list[tuple[int, bool]] = []
-    used = 2
+    used = START - 1
     for place in range(count):
         texts = [row[place] for row in listing.rows]
         room = max(cells(text) for text in (listing.heads[place], *texts))
@@ -54,7 +56,7 @@ def _columns(listing: Listing, count: int, width: int) -> list[tuple[int, bool]]
 def _line(
     texts: tuple[str, ...], kept: list[tuple[int, bool]], width: int, glyphs: Glyphs, role: Role = "text"
 ) -> Line:
-    canvas, column = Canvas(width, glyphs), 4
+    canvas, column = Canvas(width, glyphs), START
     for text, (room, numeric) in zip(texts, kept, strict=False):
         if numeric:
             canvas.right(column + room - 1, text, role)

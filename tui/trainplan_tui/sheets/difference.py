@@ -9,8 +9,12 @@ from trainplan.compare import Difference, differences
 from trainplan.estimation import Estimate
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
+
+LABEL, COLUMN = 30, 12
+"""Cells up to which a label goes, and those of a column of values; where one is longer both stand left in half the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,13 @@ class DifferenceSheet(Listing):
 
     def _row(self, label: str, before: str, after: str, moved: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
-        canvas.put(4, label, end=30)
+        if not moved and max(cells(before), cells(after)) > COLUMN:
+            half = (width - 4 - LABEL) // 2
+            canvas.put(4, label, end=LABEL)
+            canvas.put(LABEL + 2, before, end=LABEL + half)
+            canvas.put(LABEL + half + 2, after, end=width - 1)
+            return canvas.line()
+        canvas.put(4, label, end=LABEL)
         canvas.right(43, before, start=31)
         canvas.right(56, after, start=44)
         canvas.put(57, moved, "moved")

@@ -67,11 +67,15 @@ class PaletteSheet(Listing):
         return f'no row or field has "{self.line.text}"' + (f". Nearest: {nearest}" if nearest else "")
 
     def _item(self, item: Item, width: int) -> Line:
-        canvas = Canvas(width, self.glyphs)
-        canvas.put(4, item.label, end=34)
-        canvas.put(36, item.home, "dim", end=46)
-        canvas.put(48, item.id, "dim", end=width - 18)
-        canvas.right(width - 1, item.value, start=width - 17)
+        """The name, where it is, its path and what it stands at; the sentence of a command has all the room but its keys'."""
+        canvas, end = Canvas(width, self.glyphs), width - 2 - min(len(item.value), 16)
+        if item.command:
+            canvas.put(4, item.label, end=end - 1)
+        else:
+            canvas.put(4, item.label, end=max(27, width // 3))
+            canvas.put(max(29, width // 3 + 2), item.home, "dim", end=max(39, width // 3 + 12))
+            canvas.put(max(41, width // 3 + 14), item.id, "dim", end=end - 1)
+        canvas.right(width - 1, item.value, start=end)
         return canvas.line()
 
     def tail(self, width: int) -> Sequence[Line]:

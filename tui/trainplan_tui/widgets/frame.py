@@ -107,7 +107,7 @@ def footer(
     """The keys that work now, most used first. What does not fit is dropped from the end, never the first or the last.
 
     `mode` (`editing`, `choosing`, ...) stands before them. A `message`, the result of an action, takes the left part
-    and leaves only as many keys as fit beside it, the last always.
+    and leaves only as many keys as fit beside it: the last, or none where the message needs all the room.
     """
     gap = "   " if mode else "  "
     head = f" {mode}   " if mode else f" {message}  " if message else ""
@@ -118,7 +118,9 @@ def footer(
         head = " "
     canvas = Canvas(width, glyphs)
     if message:
-        canvas.put(1, head.rstrip(), end=width - cells(text) - 2)
+        if cells(head.rstrip()) > width - cells(text) - 2:
+            text = ""
+        canvas.put(1, head.rstrip(), end=width - cells(text) - 2 if text else width)
         canvas.right(width, text, "dim")
         return canvas.line()
     column = canvas.put(1, head, bold=True) if head.strip() else 1 + len(head)

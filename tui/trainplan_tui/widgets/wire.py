@@ -117,7 +117,7 @@ def _encoded(pieces: Iterable[Piece], after: Sequence[Cells]) -> str:
     parts: list[str] = []
     pen, place = PLAIN, (-1, -1)
     for piece in pieces:
-        parts.append(_moved(place, (piece.row, piece.start)))
+        parts.append(_stepped(place, piece, after, pen))
         ink = PLAIN if piece.erase or (piece.ink is None and _visible(pen)) else piece.ink or pen
         parts.append(_switched(pen, ink))
         text = "\x1b[K" if piece.erase else "".join(_characters(after[piece.row][piece.start : piece.stop]))
@@ -129,6 +129,16 @@ def _encoded(pieces: Iterable[Piece], after: Sequence[Cells]) -> str:
 
 def _characters(cells: Cells) -> Iterator[str]:
     return (piece for piece, _ in cells if not piece.startswith("\0"))
+
+
+def _stepped(place: tuple[int, int], piece: Piece, after: Sequence[Cells], pen: Ink) -> str:
+    """The cursor to a piece: over one to three cells that the pen can write as they stand by writing them, else by an address."""
+    (row, column), stop = place, piece.start
+    if row == piece.row and 0 <= column < stop < column + GAP:
+        cells = after[row][column:stop]
+        if all(cell[0] == " " and not _visible(cell[1]) and not _visible(pen) for cell in cells):
+            return " " * len(cells)
+    return _moved(place, (piece.row, stop))
 
 
 def _moved(place: tuple[int, int], to: tuple[int, int]) -> str:

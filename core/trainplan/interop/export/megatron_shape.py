@@ -100,7 +100,14 @@ def experts_arguments(e: Estimate) -> Arguments:
         found.append(("--moe-layer-freq", f"([0]*{dense}+[1]*{whole(e, 'model.num_hidden_layers') - dense})"))
     elif every > 1:
         found.append(("--moe-layer-freq", f"{every}"))
-    return found
+    return found + _groups(e)
+
+
+def _groups(e: Estimate) -> Arguments:
+    """Node-limited routing, where the preset routes so: what the transfers of experts were estimated with."""
+    names = {"--moe-router-num-groups": "groups", "--moe-router-group-topk": "groups_per_token"}
+    told = [(name, e.situation.preset_fact(f"routing.{key}")) for name, key in names.items()]
+    return [(name, f"{int(value)}") for name, value in told if value is not None]
 
 
 def latent_arguments(e: Estimate) -> Arguments:

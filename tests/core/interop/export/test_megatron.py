@@ -68,6 +68,8 @@ def test_experts_and_latent_attention() -> None:
     assert told.moe_layer_freq == "([0]*3+[1]*58)"
     assert (told.kv_lora_rank, told.q_lora_rank, told.qk_head_dim) == ("512", "1536", "128")
     assert (told.qk_pos_emb_head_dim, told.v_head_dim) == ("64", "128")
+    assert (told.moe_router_num_groups, told.moe_router_group_topk) == ("8", "4")
+    assert not hasattr(parsed(estimated("llama-3.1-8b", "model.preset=mixtral-8x7b")), "moe_router_num_groups")
 
 
 @pytest.mark.parametrize(("sharding", "strategy"), [("zero-2", "optim_grads"), ("zero-3", "optim_grads_params")])
