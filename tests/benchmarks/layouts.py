@@ -1,7 +1,8 @@
 """The search of Megatron-1T on 4,096 A100 with batch 4,096: time, rate and memory, beside the rates of other tools.
 
 Their rates were measured in one process of the same kind of machine, or read where said; ours is the median of five searches
-in a process of its own. `models` is the rate through the memory and time models alone, on legal layouts.
+in a process of its own. `models` is the rate through the memory and time models alone, on legal layouts. A plan's name with
+`+` is searched with every schedule, whatever the released code of its framework has.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import open_plan, plan_of_text
-from trainplan.search.columns import Models, chunk
+from trainplan.search.columns import Models, chunk, keep_memory
 from trainplan.search.searching import legal_pieces, searched
 
 MEGATRON_1T = """format = 1
@@ -64,9 +65,10 @@ def cpu(work: object, times: int = 5) -> float:
     return sorted(found)[len(found) // 2]
 
 
-def models_rate(plan: Plan) -> tuple[float, int]:
+def models_rate(plan: Plan, *, forks: bool) -> tuple[float, int]:
     """Legal layouts a second through memory and time models, and how many there are."""
-    pieces, models = list(legal_pieces(plan, {})), Models()
+    pieces, models = list(legal_pieces(plan, {}, forks=forks)), Models()
+    keep_memory()
     legal = sum(int(piece.alive.sum()) for _, piece in pieces)
 
     def through() -> None:
@@ -83,16 +85,20 @@ def main() -> None:
     """Print the searches and the peers."""
     plans = {"Megatron-1T, 4,096 A100": plan_of_text(MEGATRON_1T, "megatron-1t.toml")}
     plans |= {path.stem: open_plan(path).plan for path in sorted((ROOT / "plans").glob("*.toml"))}
-    print(f"{'plan':<26}{'considered':>14}{'legal':>11}{'fit':>9}{'CPU s':>8}{'considered/s':>14}{'models/s':>12}")
+    print(f"{'plan':<26}{'considered':>14}{'legal':>11}{'fit':>9}{'CPU s':>8}{'considered/s':>15}{'models/s':>12}")
     best = 0.0
     for name, plan in plans.items():
-        seconds, found = cpu(lambda plan=plan: searched(plan)), searched(plan)
-        rate, _ = models_rate(plan)
-        best = best or rate
-        whole = found.considered / seconds
-        print(
-            f"{name:<26}{found.considered:>14,}{found.legal:>11,}{found.fitting:>9,}{seconds:>8.2f}{whole:>14,.0f}{rate:>12,.0f}"
-        )
+        for forks in (True, False):
+            seconds, found = (
+                cpu(lambda plan=plan, forks=forks: searched(plan, forks=forks)),
+                searched(plan, forks=forks),
+            )
+            rate, _ = models_rate(plan, forks=forks)
+            best, whole = best or rate, found.considered / seconds
+            told = f"{name}{' +' if forks else ''}"
+            print(
+                f"{told:<26}{found.considered:>14,}{found.legal:>11,}{found.fitting:>9,}{seconds:>8.2f}{whole:>15,.0f}{rate:>12,.0f}"
+            )
     print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
     for name, peer in PEERS:
         print(f"{best / peer:>12,.0f} x  {name}: {peer:,.0f}/s")

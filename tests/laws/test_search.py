@@ -22,10 +22,10 @@ from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import open_plan, plan_of_text
 from trainplan.reverse import changed
-from trainplan.search import rules, searching
+from trainplan.search import cutting, pieces, rules, searching
 from trainplan.search.columns import chunk
 from trainplan.search.pieces import NUMBERS
-from trainplan.search.space import RECOMPUTE, SHARD, fields_of, space
+from trainplan.search.space import RECOMPUTE, SHARD, fields_of, own_fields, space
 
 PUBLISHED = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 
@@ -109,8 +109,8 @@ def errors(found: Estimate) -> list[str]:
 
 def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) -> None:
     """Some layouts of some pieces against the estimates of their plans."""
-    pieces = list(searching.legal_pieces(plan, {}))
-    for words, piece in chosen.sample(pieces, min(pieces_tried, len(pieces))):
+    found = list(searching.legal_pieces(plan, {}, forks=True))
+    for words, piece in chosen.sample(found, min(pieces_tried, len(found))):
         here, shape = chunk(words, piece.columns()), piece.alive.shape
         with np.errstate(all="ignore"):
             memory, (step, sent), idle = here.memory(), here.step(), here.bubble()
@@ -118,13 +118,13 @@ def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) 
         for row in chosen.sample(range(len(rows)), min(3, len(rows))):
             place = np.unravel_index(rows[row], shape)
             fields = fields_of(words, dict(zip(NUMBERS, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
-            found = estimate(changed(plan, fields))
-            assert number(found.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
-            assert number(found.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
-            parts = [number(getattr(found.communication, name)) for name in SENT]
+            told = estimate(changed(plan, fields))
+            assert number(told.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
+            assert number(told.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
+            parts = [number(getattr(told.communication, name)) for name in SENT]
             assert sum(parts, 0.0) == np.broadcast_to(sent, shape)[place], fields
-            assert number(found.bubble) == np.broadcast_to(idle, shape)[place], fields
-            assert errors(found) == [], fields
+            assert number(told.bubble) == np.broadcast_to(idle, shape)[place], fields
+            assert errors(told) == [], fields
 
 
 @settings(max_examples=20, deadline=None)
@@ -157,13 +157,15 @@ def test_an_absurd_plan_is_searched_or_says_what_is_missing(told: dict[str, Any]
 
 
 @settings(max_examples=8, deadline=None)
-@given(told=PLANS, seed=st.integers(0, 2**32))
+@given(told=PLANS, seed=st.integers(0, 2**32), forks=st.booleans(), own=st.sampled_from(["", "zb-h1", "1f1b"]))
 def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_space(
-    told: dict[str, Any], seed: int
+    told: dict[str, Any], seed: int, forks: bool, own: str
 ) -> None:
     plan, chosen = plan_of(told), random.Random(seed)
+    if own:
+        plan = changed(plan, {"parallelism.pipeline": 2, "parallelism.schedule": own})
     whole = space(plan)
-    legal = {key_of(fields) for fields in legal_fields(plan)}
+    legal = {key_of(fields) for fields in legal_fields(plan, forks=forks)}
     for _ in range(30):
         stages = chosen.choice(whole.stages)
         words = {
@@ -177,38 +179,90 @@ def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_
         }
         numbers[RECOMPUTE] = chosen.randrange(3)
         fields = fields_of(whole.of_words(stages, **words, deep=True), numbers)
-        found, twin = errors(estimate(changed(plan, fields))), _twin(fields)
+        told_of = estimate(changed(plan, fields))
+        found, twin = errors(told_of), _twin(fields, told_of)
+        found += [] if forks else left_out(told_of, own)
         assert (key_of(fields) in legal) == (not found and not twin), (fields, found)
+
+
+def left_out(found: Estimate, own: str) -> list[str]:
+    """Warnings that only a fork does away with, but for a schedule that the plan already had; its sharding is the default."""
+    mine = own == found.plan.parallelism.schedule
+    return [one.code for one in legal_layout(found) if (one.code == "G14" and not mine) or one.code == "G12"]
 
 
 def key_of(fields: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(fields.values())
 
 
-def legal_fields(plan: Plan) -> Iterator[dict[str, Any]]:
+def legal_fields(plan: Plan, *, forks: bool = False) -> Iterator[dict[str, Any]]:
     """Every layout that the rules leave."""
-    for words, piece in searching.legal_pieces(plan, {}):
+    for words, piece in searching.legal_pieces(plan, {}, forks=forks):
         for numbers in piece.at(np.flatnonzero(piece.alive)).tolist():
             yield fields_of(words, dict(zip(NUMBERS, numbers, strict=True)))
 
 
-def _twin(fields: dict[str, Any]) -> bool:
+def _twin(fields: dict[str, Any], found: Estimate) -> bool:
     """Whether the layout counts under another name."""
+    data, hsdp = found.mesh.data, fields["parallelism.sharding"] == "hsdp"
+    if hsdp and isinstance(data, Figure) and fields[SHARD] == data * fields["parallelism.context"]:
+        return True
     schedule, pipeline = fields["parallelism.schedule"], fields["parallelism.pipeline"]
     virtual = fields["parallelism.virtual_pipeline"]
     return (pipeline == 1 and schedule != "1f1b") or (virtual > 1) != (schedule == "interleaved")
 
 
 @settings(max_examples=6, deadline=None)
-@given(told=PLANS)
-def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any]) -> None:
+@given(told=PLANS, forks=st.booleans())
+def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any], forks: bool) -> None:
     plan = plan_of(told)
-    states = list(searching.searching(plan))
+    states = list(searching.searching(plan, forks=forks))
     last = states[-1]
     assert sum(last.rejected.values()) + last.fitting == last.considered == last.settled
     assert last.considered == space(plan).considered
     assert [one.settled for one in states] == sorted(one.settled for one in states)
     assert last.fitting <= last.legal <= last.considered
+
+
+@settings(max_examples=15, deadline=None)
+@given(told=PLANS, tensor=st.sampled_from([1, 2, 4]), context=st.sampled_from([1, 2]))
+def test_hsdp_of_one_group_is_zero_3(told: dict[str, Any], tensor: int, context: int) -> None:
+    plan = changed(plan_of(told), {"parallelism.tensor": tensor, "parallelism.context": context})
+    ranks = int(number(estimate(plan).mesh.data)) * context
+    whole = changed(plan, {"parallelism.sharding": "zero-3"})
+    group = changed(plan, {"parallelism.sharding": "hsdp", SHARD: ranks})
+    assert own_fields(group) == own_fields(whole)
+    told_of_whole, told_of_group = (
+        [(key, repr(value)) for key, value in estimate(one).quantities.items()] for one in (whole, group)
+    )
+    assert told_of_whole == told_of_group
+
+
+OFFERED = {
+    "megatron": {"1f1b", "interleaved"},
+    "deepspeed": {"1f1b"},
+    "torchtitan": {"gpipe", "1f1b", "interleaved", "zb-v"},
+    "fsdp": set[str](),
+    "maxtext": {"gpipe", "interleaved"},
+}
+"""Schedules of a pipeline in released code, read where `budgets/released` says."""
+
+
+@pytest.mark.parametrize("framework", OFFERED)
+def test_a_search_offers_schedules_that_the_framework_has_and_the_plans_own(framework: str) -> None:
+    told = {"layers": 8, "tables": "", "length": 1024, "batch": 512, "framework": framework, "attention": "flash"}
+    told |= {"part": "h100-sxm", "nodes": 2, "context": "ring", "sequence": "true", "evidence": "published"}
+    plan = plan_of(told)
+    own = changed(plan, {"parallelism.pipeline": 2, "parallelism.schedule": "zb-h2"})
+    assert deep_schedules(plan, forks=False) == OFFERED[framework]
+    assert deep_schedules(own, forks=False) == OFFERED[framework] | {"zb-h2"}
+    assert deep_schedules(plan, forks=True) == {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"}
+
+
+def deep_schedules(plan: Plan, *, forks: bool) -> set[str]:
+    """Schedules of the layouts with a pipeline that the rules leave."""
+    fields = legal_fields(plan, forks=forks)
+    return {one["parallelism.schedule"] for one in fields if one["parallelism.pipeline"] > 1}
 
 
 def test_every_rule_is_asked_once() -> None:
@@ -230,3 +284,19 @@ def test_a_missing_field_rejects_everything_by_its_name(missing: str) -> None:
     assert any("missing" in reason for reason in found.rejected), found.rejected
     assert isinstance(found.best(), tuple)
     assert not found.best()
+
+
+@settings(max_examples=8, deadline=None)
+@given(told=PLANS)
+def test_pieces_hold_every_legal_layout_once_however_small_they_are(told: dict[str, Any]) -> None:
+    keys = [key_of(fields) for fields in legal_fields(plan_of(told), forks=True)]
+    assert len(set(keys)) == len(keys)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "ROWS", 512)
+        patch.setattr(cutting, "EACH", 64)
+        patch.setattr(pieces, "EACH", 64)
+        cut = [piece.alive.size for _, piece in searching.legal_pieces(plan_of(told), {}, forks=True)]
+        assert max(cut, default=0) <= 512
+        assert sorted(map(repr, keys)) == sorted(
+            repr(key_of(fields)) for fields in legal_fields(plan_of(told), forks=True)
+        )

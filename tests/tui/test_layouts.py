@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -99,8 +100,8 @@ async def test_d_compares_with_the_plan_and_comes_back(play, small) -> None:
 async def test_escape_stops_a_search_under_way_and_then_leaves(play, small, monkeypatch) -> None:
     from trainplan.search import searching
 
-    def slow(plan: Plan) -> Iterator[searching.Search]:
-        for state in searching_of(plan):
+    def slow(plan: Plan, *, forks: bool) -> Iterator[searching.Search]:
+        for state in searching_of(plan, forks=forks):
             yield state
             break
         while True:
@@ -129,3 +130,46 @@ async def test_nothing_fits_and_the_nearest_is_named(play, small) -> None:
 
     tiny = small.replace("[cluster]", '[cluster]\nmemory_per_accelerator = "2GiB"')
     await play(tiny, "5 F", then=then)
+
+
+async def test_f_lets_in_what_only_forks_have_and_leaves_it_out_again(play, small) -> None:
+    async def then(app, pilot) -> None:
+        await _until(app, pilot, lambda: found(app))
+        sheet = app.sheets[-1]
+        released = sheet.state.legal
+        assert "forks too" in lines_of(app)[-1]
+        await _press(app, "F")
+        await _until(app, pilot, lambda: found(app))
+        assert "forks too" in lines_of(app)[2]
+        assert sheet.state.legal > released
+        await _press(app, "F")
+        await _until(app, pilot, lambda: found(app))
+        assert "forks" not in lines_of(app)[2]
+        assert sheet.state.legal == released
+
+    await play(small, "5 F", then=then)
+
+
+async def test_what_is_missing_stands_where_no_layout_does(play, small) -> None:
+    async def then(app, pilot) -> None:
+        await _until(app, pilot, lambda: any("is missing" in line for line in lines_of(app)[3:5]))
+
+    assert "\nnodes = 8" in small
+    await play(re.sub(r"(?m)^nodes = 8.*\n", "", small), "5 F", then=then)
+
+
+async def test_escape_twice_leaves_a_search_that_never_answers(play, small, monkeypatch) -> None:
+    def stuck(plan: Plan, *, forks: bool) -> Iterator[None]:
+        time.sleep(1.0)
+        yield from ()
+
+    monkeypatch.setattr("trainplan_tui.sheets.layouts.searching", stuck)
+
+    async def then(app, pilot) -> None:
+        assert app.sheets
+        await _press(app, "escape")
+        assert app.sheets
+        await _press(app, "escape")
+        assert not app.sheets
+
+    await play(small, "5 F", then=then)

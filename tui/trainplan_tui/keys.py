@@ -98,6 +98,13 @@ KEYS: tuple[Key, ...] = (
     Key("redraw", ("ctrl+l",), "redraw", "draw again"),
     Key("mesh.search", ("F",), "find", "find layouts", "mesh"),
     Key("search.order", ("O",), "order", "order by the next column", "search"),
+    Key(
+        "search.forks",
+        ("F",),
+        "forks",
+        "with schedules and shardings that only forks of the framework have, or without",
+        "search",
+    ),
     Key("pilot.log", ("L",), "log", "take a log", "logs"),
     Key("pilot.command", ("C",), "command", "launch line", "launch"),
     Key("ready.sign", ("S",), "sign", "sign the item", "ready"),

@@ -18,6 +18,7 @@ class Broken:
     """A rule that does not hold: what is so, which number would be legal, and the fields that decide.
 
     `reason` says the same of every layout that breaks the rule so, without the layout's own numbers: a search counts by it.
+    `unreleased` is the word that only forks of the framework have: a search leaves such layouts out.
     """
 
     code: str
@@ -26,6 +27,7 @@ class Broken:
     paths: tuple[str, ...]
     reason: str
     severity: Literal["error", "warning"] = "error"
+    unreleased: str | None = None
 
 
 @frozen

@@ -11,26 +11,25 @@ from math import gcd, lcm
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest, whole
-from trainplan.budgets.legality_stages import chunks, layers_over_stages, schedule
+from trainplan.budgets.legality_stages import chunks, layers_over_stages, released_schedule, schedule
+from trainplan.budgets.released import SHARDINGS, left_out, nearest_word
 
 ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""
 
+EXPERT_PATHS: Final = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.pipeline", "cluster.nodes")
 
-def expert_mesh(layout: Layout) -> Iterator[Broken]:
-    """G3: Megatron's second mesh divides the world; torchtitan cuts expert ranks out of data x context x tensor."""
+
+def second_mesh(layout: Layout) -> Iterator[Broken]:
+    """G3: Megatron and DeepSpeed lay a second mesh for experts, which divides the world."""
     expert, etp, pipeline = (layout.degree(name) for name in ("expert", "expert_tensor", "pipeline"))
-    world, framework = layout.world, layout.situation.plan.training.framework
-    if world is None or expert * etp == 1:
+    world, group = layout.world, expert * etp * pipeline
+    one = layout.situation.plan.training.framework in ONE_MESH
+    if one or world is None or expert * etp == 1 or world % group == 0:
         return
-    paths = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.pipeline", "cluster.nodes")
-    if framework in ONE_MESH:
-        yield from _one_mesh(layout, expert, etp, paths)
-    elif world % (expert * etp * pipeline):
-        group = expert * etp * pipeline
-        message = f"{world:,} accelerators do not divide by {group:,} (expert tensor x expert x pipeline)"
-        reason = "accelerators not divisible by expert tensor x expert x pipeline"
-        yield Broken("G3", message, _legal_expert(layout, world // (etp * pipeline)), paths, reason)
+    message = f"{world:,} accelerators do not divide by {group:,} (expert tensor x expert x pipeline)"
+    reason = "accelerators not divisible by expert tensor x expert x pipeline"
+    yield Broken("G3", message, _legal_expert(layout, world // (etp * pipeline)), EXPERT_PATHS, reason)
 
 
 def _legal_expert(layout: Layout, room: int) -> str:
@@ -39,18 +38,22 @@ def _legal_expert(layout: Layout, room: int) -> str:
     return f"expert = {best}" if room >= 1 else "fewer pipeline stages"
 
 
-def _one_mesh(layout: Layout, expert: int, etp: int, paths: tuple[str, ...]) -> Iterator[Broken]:
-    tensor, data = layout.degree("tensor"), layout.data
+def one_mesh(layout: Layout) -> Iterator[Broken]:
+    """G3: torchtitan and its like cut expert ranks out of data x context x tensor."""
+    expert, etp, tensor, data = (*(layout.degree(name) for name in ("expert", "expert_tensor", "tensor")), layout.data)
+    one = layout.situation.plan.training.framework in ONE_MESH
+    if not one or layout.world is None or expert * etp == 1:
+        return
     if etp not in (1, tensor):
         message = f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other"
-        yield Broken("G3", message, "1", paths[1:2], "expert tensor neither 1 nor tensor")
+        yield Broken("G3", message, "1", EXPERT_PATHS[1:2], "expert tensor neither 1 nor tensor")
     if data is None:
         return
     ranks = data * layout.degree("context") * tensor // etp
     if ranks % expert:
         message = f"expert {expert} does not divide the {ranks:,} ranks of data x context x tensor"
         reason = "data x context x tensor not divisible by expert"
-        yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", paths, reason)
+        yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", EXPERT_PATHS, reason)
 
 
 def heads_and_widths(layout: Layout) -> Iterator[Broken]:
@@ -149,10 +152,19 @@ def sharding(layout: Layout) -> Iterator[Broken]:
     if framework == "torchtitan" and kind == "zero-1":
         message = "torchtitan has no zero-1: it shards parameters or nothing"
         yield Broken("G12", message, "zero-3, hsdp or none", paths, "torchtitan has no zero-1")
-    elif framework == "deepspeed" and kind in ("zero-2", "zero-3") and layout.degree("pipeline") > 1:
+    elif framework == "deepspeed" and kind in ("zero-2", "zero-3", "hsdp") and layout.degree("pipeline") > 1:
         message = f"DeepSpeed's pipeline does not run with {kind}: gradients accumulate over microbatches"
         reason = "DeepSpeed's pipeline runs with zero-1 at most"
         yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"), reason)
+    elif kind is not None and kind not in SHARDINGS[framework].words:
+        yield _unreleased_sharding(kind, framework, paths)
+
+
+def _unreleased_sharding(kind: str, framework: str, paths: tuple[str, ...]) -> Broken:
+    has = SHARDINGS[framework]
+    message = f"{has.name}'s released code has no {kind}: it has {', '.join(has.words[:-1])} and {has.words[-1]}"
+    fix = f"{nearest_word(kind, has) or has.words[0]} is nearest; the plan stands for a fork that has {kind}"
+    return Broken("G12", message, fix, paths, left_out("shardings", has), "warning", unreleased=kind)
 
 
 def tensor_domain(layout: Layout) -> Iterator[Broken]:
@@ -170,7 +182,8 @@ def tensor_domain(layout: Layout) -> Iterator[Broken]:
 Rule = Callable[[Layout], Iterator[Broken]]
 
 RULES: Final[tuple[Rule, ...]] = (
-    expert_mesh,
+    second_mesh,
+    one_mesh,
     layers_over_stages,
     chunks,
     heads_and_widths,
@@ -179,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
     context_heads,
     shard_group,
     sharding,
+    released_schedule,
     schedule,
     tensor_domain,
 )

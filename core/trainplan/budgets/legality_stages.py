@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest
+from trainplan.budgets.released import SCHEDULES, left_out, nearest_word, used_schedule
 
 ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
 """Frameworks that spread layers over stages unevenly without being told."""
@@ -86,3 +87,22 @@ def schedule(layout: Layout) -> Iterator[Broken]:
         message = f"DualPipe needs {2 * pipeline} microbatches at least, and a step has {count}"
         fix, paths = f"{2 * pipeline} microbatches", ("batch.global_batch_sequences",)
         yield Broken("G13", message, fix, paths, "DualPipe: fewer than 2 microbatches a stage")
+
+
+def released_schedule(layout: Layout) -> Iterator[Broken]:
+    """G14: the released code of the framework has the schedule of a pipeline. Forks may have it."""
+    plan, pipeline = layout.situation.plan, layout.degree("pipeline")
+    word = used_schedule(plan.parallelism.schedule, layout.degree("virtual_pipeline"))
+    has, paths = SCHEDULES[plan.training.framework], ("parallelism.schedule", "training.framework")
+    if pipeline == 1 or word in has.words:
+        return
+    if not has.words:
+        message = f"{has.name} has no pipeline of its own, and the plan has {pipeline} stages"
+        reason, paths = left_out("pipelines", has), ("parallelism.pipeline", *paths[1:])
+        yield Broken(
+            "G14", message, "pipeline = 1, or framework = torchtitan", paths, reason, "warning", unreleased=word
+        )
+        return
+    message = f"{has.name}'s released code has no {word}: it has {' and '.join(has.words)}"
+    fix = f"{nearest_word(word, has) or has.words[0]} is nearest; the plan stands for a fork that has {word}"
+    yield Broken("G14", message, fix, paths, left_out("schedules", has), "warning", unreleased=word)

@@ -7,8 +7,8 @@ An element equals the estimate of that plan to the last bit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from trainplan.budgets.communication import bytes_sent
 from trainplan.budgets.compute import throughput
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Column: TypeAlias = NDArray[Any]
     Mask: TypeAlias = NDArray[Any]
 
+ARENA: Final = 31 * 2**20
+"""Bytes that are kept for columns, a little less than glibc keeps at most."""
+
 Models = dict[bytes, ModelBudget]
 """Models of one plan by the tensor degrees to which their vocabulary is padded; no other swept field changes them."""
 
@@ -41,6 +44,10 @@ class Chunk:
     model: ModelBudget
     mesh: MeshBudget
     tokens: TokenBudget
+
+    def of_words(self, plan: Plan, columns: Mapping[str, Any]) -> Chunk:
+        """The same columns with other words, which tokens, mesh and model do not look at."""
+        return replace(self, situation=Situation(plan, columns))
 
     def memory(self) -> Peak:
         """Bytes on the worst rank, or blocked."""
@@ -69,6 +76,17 @@ def chunk(plan: Plan, columns: Mapping[str, Any], models: Models | None = None) 
         known[key] = model_budget(s)
     model, mesh = known[key], mesh_budget(s)
     return Chunk(s, model, mesh, token_budget(s, model.active_parameters, mesh.data))
+
+
+def keep_memory() -> None:
+    """Let freed columns be used again by the next, where the C library gives memory back to the system and gets it zeroed anew.
+
+    Half the time of a search went there. glibc keeps as much as the largest array that was ever freed, up to 32 MiB (mallopt(3),
+    M_MMAP_THRESHOLD and M_TRIM_THRESHOLD); this one is freed untouched, so it takes no memory. Elsewhere it does nothing.
+    """
+    import numpy as np
+
+    np.empty(ARENA, dtype=np.uint8)
 
 
 def along(path: str, values: Any) -> Column:

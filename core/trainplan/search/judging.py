@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
-from trainplan.search.columns import Models, chunk
+from trainplan.search.columns import Models, chunk, keep_memory
 from trainplan.search.pieces import Piece
 from trainplan.search.ranking import Rows, enters, no_rows, not_beaten
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from trainplan.search.columns import Column, Mask
 
 GIB: Final = 2.0**30
+MISSING, UNDEFINED = " is missing", "not defined: "
+"""How a reason ends or begins where nothing can be told of a layout."""
+
 KEPT: Final = 1000
 """Layouts kept of each order."""
 
@@ -117,6 +120,7 @@ class Judge:
 
 def judge_of(plan: Plan, tally: dict[str, int]) -> Judge:
     """What memory a plan may use. Without a known device nothing is too large."""
+    keep_memory()
     s = Situation(plan)
     usable, share = s["cluster.memory_per_accelerator"], s["memory.target_fraction"]
     most = float(usable) if isinstance(usable, Figure) else math.inf
@@ -125,4 +129,4 @@ def judge_of(plan: Plan, tally: dict[str, int]) -> Judge:
 
 def _unknown(code: str) -> str:
     """The reason of layouts of which nothing can be told."""
-    return f"{code.removeprefix('missing:')} is missing" if code.startswith("missing:") else f"not defined: {code}"
+    return f"{code.removeprefix('missing:')}{MISSING}" if code.startswith("missing:") else f"{UNDEFINED}{code}"

@@ -11,7 +11,8 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure, Quantity
 from trainplan.plan.plan import Plan
 from trainplan.reverse import changed
-from trainplan.search.searching import Found
+from trainplan.search.judging import MISSING, UNDEFINED
+from trainplan.search.searching import Found, Search
 from trainplan.search.space import (
     CONTEXT,
     EXPERT,
@@ -133,6 +134,20 @@ def in_words(fields: Mapping[str, Any]) -> str:
     degrees = [f"{SHORT[path]} {fields[path]}" for path in (*ALWAYS, *SOMETIMES) if fields[path] > 1]
     words = [sharding(fields), f"recompute {fields['parallelism.recompute']}", f"b {fields[MICRO]}"]
     return ", ".join([*degrees, *words, *([schedule(fields)] if fields[PIPELINE] > 1 else [])])
+
+
+def none_fit(found: Search) -> str:
+    """Why there is no layout: what is missing, that none is legal, or which comes nearest."""
+    unknown = next((one for one in found.rejected if one.endswith(MISSING) or one.startswith(UNDEFINED)), None)
+    if unknown is not None:
+        return f"nothing can be told of {found.legal:,} legal layouts: {unknown}"
+    if not found.legal:
+        return f"0 of {found.considered:,} layouts are legal"
+    near = found.layouts(found.nearest)
+    over = (
+        f". Nearest: {in_words(near[0].fields)}, {(near[0].memory - found.usable) / GIB:.1f} GiB OVER" if near else ""
+    )
+    return f"0 of {found.legal:,} legal layouts fit{over}"
 
 
 LEFT: Final = ("sharding", "recompute", "schedule")

@@ -1,17 +1,18 @@
 """Legal layouts in pieces of a size that the processor's cache holds.
 
-Numbers that the rules tie to each other closely share an axis, which lists the combinations that some layout has: few rows of
-a piece are illegal, and the innermost axis is long. It knows no rule and no budget.
+Numbers that the rules tie to each other closely share an axis, which lists the combinations that some layout has, those with the
+same company side by side: few rows of a piece are illegal, and the innermost axis is long. It knows no rule and no budget.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from trainplan.kinds import Kinds
+from trainplan.search.cutting import EACH, best_cut, by_kind, lives_at
 from trainplan.search.sieve import Sieve
 from trainplan.search.space import (
     AXES,
@@ -38,9 +39,6 @@ NUMBERS: Final = (*AXES, RECOMPUTE)
 
 AXIS_OF: Final = {path: axis for axis, paths in enumerate(SHARED) for path in paths}
 
-ROWS: Final = 65_536
-"""Rows of a piece at most."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
@@ -61,13 +59,25 @@ class Piece:
         found, one = np.unravel_index(places, self.alive.shape), np.ones(1, dtype=np.int64)
         return np.stack([self.numbers.get(path, one)[found[AXIS_OF[path]]] for path in NUMBERS], axis=1)
 
-    def halves(self) -> Iterator[Piece]:
-        """Two pieces, cut along the longest axis."""
-        axis = max(range(len(SHARED)), key=lambda one: self.alive.shape[one])
-        middle = self.alive.shape[axis] // 2
-        for part in (slice(0, middle), slice(middle, None)):
-            numbers = {path: one[part] if AXIS_OF[path] == axis else one for path, one in self.numbers.items()}
-            yield Piece(numbers, self.alive[(slice(None),) * axis + (part,)])
+    def taken(self, places: Sequence[Any]) -> Piece:
+        """The rows at some places of each axis but that of recompute."""
+        import numpy as np
+
+        numbers = {
+            path: one if path == RECOMPUTE else one[places[AXIS_OF[path] - 1]] for path, one in self.numbers.items()
+        }
+        alive = self.alive[0][np.ix_(*places)]
+        return Piece(numbers, np.broadcast_to(alive, (len(RECOMPUTES), *alive.shape)))
+
+    def parts(self, axis: int, place: int) -> Iterator[Piece]:
+        """Two pieces, cut at a place of an axis, without the values that no row of theirs has."""
+        import numpy as np
+
+        for first, last in ((0, place), (place, self.alive.shape[axis + 1])):
+            alive = self.alive[0][(slice(None),) * axis + (slice(first, last),)]
+            places = lives_at(alive)
+            places[axis] = places[axis] + np.int64(first)
+            yield self.taken(places)
 
 
 def _along(axis: int, values: Any) -> Column:
@@ -86,25 +96,28 @@ def pieces(sieve: Sieve) -> Iterator[Piece]:
 
 
 def _whole(sieve: Sieve) -> Piece:
-    """All layouts of a sieve, with the axes that are shared."""
+    """All layouts of a sieve, with the axes that are shared, and values next to each other that live in the same rows."""
     import numpy as np
 
     sizes = dict(zip(AXES, sieve.sizes(), strict=True))
-    shared, every = SHARED[1:], range(len(SHARED) - 1)
+    shared = SHARED[1:]
     mask = sieve.whole_mask().reshape([prod(sizes[path] for path in paths) for paths in shared])
-    kept = [np.flatnonzero(mask.any(axis=tuple(other for other in every if other != axis))) for axis in every]
+    kept = lives_at(mask)
+    mask = mask[np.ix_(*kept)]
+    if mask.size * len(RECOMPUTES) > EACH:
+        orders = [by_kind(mask, axis) for axis in range(mask.ndim)]
+        kept, mask = [places[order] for places, order in zip(kept, orders, strict=True)], mask[np.ix_(*orders)]
     numbers: dict[str, Any] = {RECOMPUTE: np.arange(len(RECOMPUTES))}
     for paths, places in zip(shared, kept, strict=True):
         found = np.unravel_index(places, [sizes[path] for path in paths])
         numbers |= {path: sieve.values[path][at] for path, at in zip(paths, found, strict=True) if path in sieve.values}
-    alive = mask[np.ix_(*kept)]
-    return Piece(numbers, np.broadcast_to(alive, (len(RECOMPUTES), *alive.shape)))
+    return Piece(numbers, np.broadcast_to(mask, (len(RECOMPUTES), *mask.shape)))
 
 
 def _cut(piece: Piece) -> Iterator[Piece]:
-    if piece.alive.size <= ROWS:
+    at = best_cut(piece.alive[0], len(RECOMPUTES)) if piece.alive.size > EACH else None
+    if at is None:
         yield piece
         return
-    for half in piece.halves():
-        if half.alive.any():
-            yield from _cut(half)
+    for part in piece.parts(*at):
+        yield from _cut(part)

@@ -1,14 +1,14 @@
 """The rules of a layout on columns: what breaks one is out, counted under the words of the rule.
 
-The rules are those of one plan, asked once for each combination of what they look at. A rule that fails for a part of a layout
-counts all its continuations; a layout that breaks several counts under the first of them.
+The rules are those of one plan, asked once in a search for each combination of what they look at. A rule that fails for a part of
+a layout counts all its continuations; a layout that breaks several counts under the first of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import gcd
+from math import gcd, prod
 from typing import Any, Final
 
 from trainplan.budgets import legality as lg
@@ -25,26 +25,37 @@ from trainplan.search.columns import Chunk, along
 from trainplan.search.sieve import Sieve
 from trainplan.search.space import CONTEXT, EXPERT, EXPERT_TENSOR, MICRO, PIPELINE, SHARD, TENSOR, VIRTUAL, batches
 
-DATA, MICROBATCHES = "data", "microbatches"
+DATA, MICROBATCHES, RANKS = "data", "microbatches", "data x context"
 
-Looks = Mapping[Rule, tuple[str, ...]]
-"""Rules in the order in which they are asked, and what each looks at: axes, replicas, microbatches."""
+SCHEDULE, SHARDING = ("schedule",), ("sharding",)
+ENDS = ("first_stage_layers", "last_stage_layers")
 
-Known = dict[tuple[Rule, tuple[float, ...]], str | None]
-"""Answers of rules by what they looked at."""
+Looks = Mapping[Rule, tuple[str | tuple[str, ...], ...]]
+"""Rules in the order in which they are asked, and what each looks at: axes, replicas, microbatches; words in a tuple."""
+
+Known = dict[tuple[Rule, tuple[object, ...], tuple[float, ...]], str | None]
+"""Answers of rules by the words and the numbers that they looked at, in one search."""
+
+Words = frozenset[str]
+"""Schedules and shardings that a search lets in although only forks of the framework have them."""
 
 OF_NUMBERS: Final[Looks] = {
     lg.heads_and_widths: (TENSOR,),
     lg.tensor_domain: (TENSOR,),
-    ls.layers_over_stages: (PIPELINE,),
     lg.experts: (EXPERT, EXPERT_TENSOR),
     lg.sequence: (TENSOR, CONTEXT),
     lg.context_heads: (TENSOR, CONTEXT),
 }
-OF_MESH: Final[Looks] = {lg.expert_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE, TENSOR, CONTEXT, DATA)}
-OF_STAGES: Final[Looks] = {ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES)}
-OF_SCHEDULE: Final[Looks] = {ls.schedule: (PIPELINE, MICROBATCHES)}
-OF_SHARDING: Final[Looks] = {lg.sharding: (PIPELINE,), lg.shard_group: (CONTEXT, SHARD, DATA)}
+OF_MESH: Final[Looks] = {
+    lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),
+    lg.one_mesh: (EXPERT_TENSOR, EXPERT, TENSOR, RANKS),
+}
+OF_STAGES: Final[Looks] = {ls.layers_over_stages: (ENDS, PIPELINE), ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES)}
+OF_SCHEDULE: Final[Looks] = {
+    ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
+    ls.schedule: (SCHEDULE, PIPELINE, MICROBATCHES),
+}
+OF_SHARDING: Final[Looks] = {lg.sharding: (SHARDING, PIPELINE), lg.shard_group: (SHARDING, SHARD, RANKS)}
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"
 NO_BATCH: Final = "fewer than 1 microbatch per replica"
@@ -52,39 +63,74 @@ BATCH: Final = "global batch not divisible by replicas x micro batch"
 NO_PIPELINE: Final = "a schedule without a pipeline, the same as 1f1b"
 NO_CHUNKS: Final = "interleaved without virtual stages, the same as 1f1b"
 OTHER_CHUNKS: Final = "virtual stages without the interleaved schedule"
+ONE_GROUP: Final = "hsdp of one group, the same as zero-3"
 IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ideal step, utilization assumed"
 
 
-def sift_numbers(sieve: Sieve, plan: Plan) -> None:
-    """Reject what no schedule and no sharding would make legal."""
-    _ask(sieve, plan, OF_NUMBERS)
+def sift_numbers(sieve: Sieve, plan: Plan, known: Known) -> None:
+    """Reject what no cut, schedule or sharding would make legal; `known` are answers of this search so far."""
+    _ask(sieve, plan, OF_NUMBERS, known)
     _meshes(sieve, plan)
-    _ask(sieve, plan, OF_MESH)
+    _ask(sieve, plan, OF_MESH, known)
     _whole_batches(sieve, plan)
-    _ask(sieve, plan, OF_STAGES)
 
 
-def sift_schedule(sieve: Sieve, plan: Plan) -> None:
-    """Reject what the plan's schedule makes illegal, idle, or the same as another."""
+def sift_stages(sieve: Sieve, plan: Plan, known: Known) -> None:
+    """Reject what the plan's cut of the pipeline makes illegal."""
+    _ask(sieve, plan, OF_STAGES, known)
+
+
+def sift_schedule(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None:
+    """Reject what the plan's schedule makes illegal, idle, or the same as another, and what only forks have but for `let_in`.
+
+    1f1b stands for interleaved too: which of the two a row is, its virtual stages say.
+    """
     _twins(sieve, plan.parallelism.schedule)
-    _ask(sieve, plan, OF_SCHEDULE)
+    _ask(sieve, plan, OF_SCHEDULE, known, let_in)
     if plan.utilization.evidence == "assumed":
         _idle(sieve, plan)
 
 
-def sift_sharding(sieve: Sieve, plan: Plan, known: Known) -> None:
-    """Reject what the plan's sharding makes illegal; `known` are answers for the same sharding under another schedule."""
-    _ask(sieve, plan, OF_SHARDING, known)
+def sift_sharding(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None:
+    """Reject what the plan's sharding makes illegal or the same as another, and what only forks have but for `let_in`."""
+    _ask(sieve, plan, OF_SHARDING, known, let_in)
+    if plan.parallelism.sharding == "hsdp" and sieve.lives:
+        sieve.reject({ONE_GROUP: _column(sieve.chunk(plan), RANKS) == along(SHARD, sieve.values[SHARD])})
 
 
-def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known | None = None) -> None:
-    for rule, names in rules.items():
-        if sieve.lives and (SHARD not in names or SHARD in sieve.values):
-            sieve.reject(_verdicts(rule, sieve.chunk(plan), names, {} if known is None else known))
+def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known, let_in: Words = frozenset()) -> None:
+    for rule, looks in rules.items():
+        if sieve.lives and (SHARD not in looks or SHARD in sieve.values):
+            words = tuple(getattr(plan.parallelism, name) for look in looks if isinstance(look, tuple) for name in look)
+            names = tuple(look for look in looks if isinstance(look, str))
+            sieve.reject(_verdicts(rule, words, sieve.chunk(plan), names, known, let_in))
 
 
-def _verdicts(rule: Rule, here: Chunk, names: tuple[str, ...], known: Known) -> dict[str, Any]:
+def _verdicts(
+    rule: Rule, words: tuple[object, ...], here: Chunk, names: tuple[str, ...], known: Known, let_in: Words
+) -> dict[str, Any]:
     """Rows that break a rule, by reason. Rows whose mesh or batch is impossible are not asked about."""
+    import numpy as np
+
+    place, values = _places(here, names)
+    layout, reasons = _layout(here), list[str]()
+    of_place = np.zeros(prod(len(one) for one in values), dtype=np.uint8)
+    for index in _present(place, len(of_place)):
+        where = np.unravel_index(index, [len(one) for one in values])
+        row = tuple(float(one[at]) for one, at in zip(values, where, strict=True))
+        if (rule, words, row) not in known:
+            known[rule, words, row] = _reason(rule, layout, names, row, let_in)
+        reason = known[rule, words, row]
+        if reason is not None:
+            if reason not in reasons:
+                reasons.append(reason)
+            of_place[index] = reasons.index(reason) + 1
+    told = of_place[place]
+    return {reason: told == number for number, reason in enumerate(reasons, 1)}
+
+
+def _places(here: Chunk, names: tuple[str, ...]) -> tuple[Any, list[Any]]:
+    """The place of each row in the grid of all values that a rule looks at, and these values."""
     import numpy as np
 
     place, values = np.zeros((1,), dtype=np.int64), list[Any]()
@@ -93,20 +139,22 @@ def _verdicts(rule: Rule, here: Chunk, names: tuple[str, ...], known: Known) -> 
         one, where = np.unique(column, return_inverse=True)
         place = place * len(one) + where.reshape(np.shape(column))
         values.append(one)
-    sizes, layout = tuple(len(one) for one in values), _layout(here)
-    broken: dict[str, list[int]] = {}
-    for index in np.unique(place).tolist():
-        row = tuple(float(one[at]) for one, at in zip(values, np.unravel_index(index, sizes), strict=True))
-        if (rule, row) not in known:
-            known[rule, row] = _reason(rule, layout, names, row)
-        reason = known[rule, row]
-        if reason is not None:
-            broken.setdefault(reason, []).append(index)
-    return {reason: np.isin(place, found) for reason, found in broken.items()}
+    return place, values
+
+
+def _present(place: Any, count: int) -> list[int]:
+    """The places that some row has."""
+    import numpy as np
+
+    seen = np.zeros(count, dtype=bool)
+    seen[place.reshape(-1)] = True
+    return np.flatnonzero(seen).tolist()
 
 
 def _column(here: Chunk, name: str) -> Any:
     """One thing that a rule looks at, as a column; nan where it is blocked."""
+    if name == RANKS:
+        return _column(here, DATA) * _column(here, CONTEXT)
     known: dict[str, Any] = {DATA: here.mesh.data, MICROBATCHES: here.tokens.microbatches}
     column: Any = known[name] if name in known else here.situation[name]
     return float("nan") if isinstance(column, Blocked) else column
@@ -120,15 +168,18 @@ def _layout(here: Chunk) -> Layout:
     )
 
 
-def _reason(rule: Rule, layout: Layout, names: tuple[str, ...], row: tuple[float, ...]) -> str | None:
+def _reason(rule: Rule, layout: Layout, names: tuple[str, ...], row: tuple[float, ...], let_in: Words) -> str | None:
     """The words of the first error that a combination makes of a rule, None where it breaks none."""
     if any(value != value for value in row):  # blocked
         return None
     told = dict(zip(names, row, strict=True))
+    if RANKS in told:
+        told |= {DATA: told.pop(RANKS), CONTEXT: 1.0}
     data, count = (int(told.pop(name)) if name in told else None for name in (DATA, MICROBATCHES))
     numbers = {path: given(path, value, "1", "the layout", kind="default") for path, value in told.items()}
     asked = replace(layout, situation=layout.situation.replaced(numbers), data=data, microbatches=count)
-    return next((found.reason for found in rule(asked) if found.severity == "error"), None)
+    out = (found for found in rule(asked) if found.severity == "error" or found.unreleased not in {None, *let_in})
+    return next((found.reason for found in out), None)
 
 
 def _meshes(sieve: Sieve, plan: Plan) -> None:
@@ -152,14 +203,14 @@ def _whole_batches(sieve: Sieve, plan: Plan) -> None:
 
 
 def _twins(sieve: Sieve, schedule: str) -> None:
-    """A layout counts once: a pipeline of one rank as 1f1b, virtual stages as interleaved."""
-    if schedule != "1f1b":
-        sieve.reject({NO_PIPELINE: along(PIPELINE, sieve.values[PIPELINE]) == 1.0})
-    virtual = along(VIRTUAL, sieve.values[VIRTUAL])
-    if schedule == "interleaved":
-        sieve.reject({NO_CHUNKS: virtual == 1.0})
+    """A layout counts once: a pipeline of one rank as 1f1b, virtual stages as interleaved, and none as 1f1b."""
+    alone = along(PIPELINE, sieve.values[PIPELINE]) == 1.0
+    chunks = along(VIRTUAL, sieve.values[VIRTUAL]) > 1.0
+    if schedule == "1f1b":  # each row is one of the two, and the other of them is out
+        for reason, rows in {OTHER_CHUNKS: chunks, NO_PIPELINE: ~chunks & alone, NO_CHUNKS: ~chunks & ~alone}.items():
+            sieve.count(reason, rows)
     else:
-        sieve.reject({OTHER_CHUNKS: virtual > 1.0})
+        sieve.reject({NO_PIPELINE: alone, OTHER_CHUNKS: chunks})
 
 
 def _idle(sieve: Sieve, plan: Plan) -> None:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from trainplan.plan.plan import Plan
 from trainplan.search.pieces import NUMBERS, Piece, pieces
 from trainplan.search.ranking import Rows
-from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding
-from trainplan.search.sieve import Sieve, everything
+from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding, sift_stages
+from trainplan.search.sieve import CUT, Sieve, everything
 from trainplan.search.space import (
+    GROUPS,
     PIPELINE,
     RECOMPUTES,
     SCHEDULES,
@@ -82,11 +83,14 @@ class Search:
         return fields_of(self.groups[int(rows.group[place])], numbers)
 
 
-def searching(plan: Plan) -> Iterator[Search]:
-    """What is known after each chunk; the last one is the whole search. It may be left at any of them."""
+def searching(plan: Plan, *, forks: bool = False) -> Iterator[Search]:
+    """What is known after each chunk; the last one is the whole search. It may be left at any of them.
+
+    `forks` lets in schedules and shardings that the released code of the plan's framework has not.
+    """
     from trainplan.search.judging import judge_of
 
-    found, tally = space(plan), dict[str, int]()
+    found, tally = space(plan, forks=forks), dict[str, int]()
     judge = judge_of(plan, tally)
     for words, piece in _pieces(found, tally):
         judge.judge(words, piece)
@@ -94,50 +98,56 @@ def searching(plan: Plan) -> Iterator[Search]:
     yield _known(found, judge)
 
 
-def searched(plan: Plan) -> Search:
+def searched(plan: Plan, *, forks: bool = False) -> Search:
     """The whole search at once."""
-    *_, last = searching(plan)
+    *_, last = searching(plan, forks=forks)
     return last
 
 
-def legal_pieces(plan: Plan, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
+def legal_pieces(plan: Plan, tally: dict[str, int], *, forks: bool = False) -> Iterator[tuple[Plan, Piece]]:
     """Every legal layout in pieces, with the plan of their words; what the rules reject goes to the tally by reason."""
-    return _pieces(space(plan), tally)
+    return _pieces(space(plan, forks=forks), tally)
 
 
 def _pieces(found: Space, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
-    for stages in found.stages:
-        yield from _legal(found, stages, _sieve(found, stages, tally))
+    sieve, known = _sieve(found, tally), Known()
+    sift_numbers(sieve, found.of_words(found.stages[0], sharding="none", schedule="1f1b", deep=True), known)
+    for place, stages in enumerate(found.stages):
+        part = sieve.only(PIPELINE, sieve.values[CUT] == place)
+        if part.lives:
+            yield from _legal(found, stages, part, known)
 
 
-def _sieve(found: Space, stages: Stages, tally: dict[str, int]) -> Sieve:
-    """Every number of the space with the pipelines of one cut."""
+def _sieve(found: Space, tally: dict[str, int]) -> Sieve:
+    """Every number of the space; a pipeline that is cut in several ways is several of them."""
     import numpy as np
 
-    values = {path: np.array(one) for path, one in ({**found.axes, PIPELINE: stages.pipelines}).items()}
+    pipelines = [(pipeline, place) for place, stages in enumerate(found.stages) for pipeline in stages.pipelines]
+    values = {path: np.array(one) for path, one in found.axes.items()}
+    values[PIPELINE], values[CUT] = np.array(pipelines).reshape(-1, 2).T
     return everything(values, found.shards * len(SCHEDULES) * len(RECOMPUTES), tally)
 
 
-def _legal(found: Space, stages: Stages, sieve: Sieve) -> Iterator[tuple[Plan, Piece]]:
-    """Legal layouts in pieces, with the plan of their words."""
-    sift_numbers(sieve, found.of_words(stages, sharding="none", schedule="1f1b", deep=True))
-    known: dict[str, Known] = {sharding: {} for sharding in SHARDINGS}
-    for schedule in SCHEDULES:
+def _legal(found: Space, stages: Stages, sieve: Sieve, known: Known) -> Iterator[tuple[Plan, Piece]]:
+    """Legal layouts of one cut in pieces, with the plan of their words."""
+    sift_stages(sieve, found.of_words(stages, sharding="none", schedule="1f1b", deep=True), known)
+    for schedule in GROUPS if sieve.lives else ():
         part = sieve.fork(found.shards * len(RECOMPUTES))
+        sift_schedule(
+            part, found.of_words(stages, sharding="none", schedule=schedule, deep=True), known, found.let_in()
+        )
         if part.lives:
-            sift_schedule(part, found.of_words(stages, sharding="none", schedule=schedule, deep=True))
             yield from _sharded(found, stages, part, schedule, known)
 
 
-def _sharded(
-    found: Space, stages: Stages, sieve: Sieve, schedule: str, known: Mapping[str, Known]
-) -> Iterator[tuple[Plan, Piece]]:
+def _sharded(found: Space, stages: Stages, sieve: Sieve, schedule: str, known: Known) -> Iterator[tuple[Plan, Piece]]:
     """Legal layouts of one schedule; those with a pipeline and those without come in pieces of their own."""
     import numpy as np
 
-    for sharding in SHARDINGS if sieve.lives else ():
+    for sharding in SHARDINGS:
         part = sieve.fork(len(RECOMPUTES), {SHARD: np.array(found.shard_sizes)} if sharding == "hsdp" else None)
-        sift_sharding(part, found.of_words(stages, sharding=sharding, schedule=schedule, deep=True), known[sharding])
+        words = found.of_words(stages, sharding=sharding, schedule=schedule, deep=True)
+        sift_sharding(part, words, known, found.let_in())
         for deep in (False, True):
             plan = found.of_words(stages, sharding=sharding, schedule=schedule, deep=deep)
             half = part.only(PIPELINE, (part.values[PIPELINE] > 1) == deep)

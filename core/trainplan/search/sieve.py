@@ -6,13 +6,16 @@ Rows are every combination of the values of the axes; a mask that does not depen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from trainplan.plan.plan import Plan
 from trainplan.search.columns import Chunk, Models, along, chunk
-from trainplan.search.space import AXES
+from trainplan.search.space import AXES, PIPELINE
+
+CUT: Final = "cut of the pipeline"
+"""The place of each pipeline's cut among those of the space: a rider, which is narrowed with the values of its axis."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,22 +35,30 @@ class Sieve:
     words: int
     tally: dict[str, int]
     models: Models
+    _chunk: Chunk | None = field(default=None, repr=False)
+    """What tokens and mesh say of these values; no word moves it."""
 
     def fork(self, words: int, values: dict[str, NDArray[Any]] | None = None) -> Sieve:
         """The same layouts with some words settled, and other values of some axes."""
-        return replace(self, values={**self.values, **(values or {})}, words=words)
+        known = None if values else self._chunk
+        return replace(self, values={**self.values, **(values or {})}, words=words, _chunk=known)
 
     def reject(self, broken: Mapping[str, Any]) -> None:
         """Take out the rows that are broken, by reason, count each under the first, and forget values that no row has."""
         gone = False
         for reason, rows in broken.items():
-            out = self.alive & rows
-            count = int(out.sum()) * self._continuations(out.shape)
-            if count:
-                self.tally[reason] = self.tally.get(reason, 0) + count
+            if self.count(reason, rows):
                 self.alive, gone = self.alive & ~rows, True
         if gone:
             self._narrow()
+
+    def count(self, reason: str, rows: Any) -> int:
+        """Count what lives among some rows as rejected, and leave it in."""
+        out = self.alive & rows
+        found = int(out.sum()) * self._continuations(out.shape)
+        if found:
+            self.tally[reason] = self.tally.get(reason, 0) + found
+        return found
 
     @property
     def lives(self) -> bool:
@@ -60,7 +71,11 @@ class Sieve:
 
     def chunk(self, plan: Plan) -> Chunk:
         """The layouts with the words of a plan, each axis's values as a column that broadcasts against the others."""
-        return chunk(plan, {path: along(path, values) for path, values in self.values.items()}, self.models)
+        known = self._chunk
+        if known is None or known.situation.plan is not plan:
+            columns = {path: along(path, values) for path, values in self.values.items() if path in AXES}
+            self._chunk = known = chunk(plan, columns, self.models) if known is None else known.of_words(plan, columns)
+        return known
 
     def whole_mask(self) -> Mask:
         """Which rows live, with every axis as long as its values."""
@@ -72,9 +87,16 @@ class Sieve:
         """The rows with some values of one axis."""
         axis = AXES.index(path)
         alive = self.alive if self.alive.shape[axis] == 1 else self.alive.compress(kept, axis=axis)
-        part = replace(self, values={**self.values, path: self.values[path][kept]}, alive=alive)
+        part = replace(self, values=dict(self.values), alive=alive, _chunk=None)
+        part._keep(path, kept)
         part._narrow()
         return part
+
+    def _keep(self, path: str, kept: Any) -> None:
+        """Some values of one axis, and what rides on them."""
+        for name in (path, CUT) if path == PIPELINE and CUT in self.values else (path,):
+            self.values[name] = self.values[name][kept]
+        self._chunk = None
 
     def _continuations(self, shape: tuple[int, ...]) -> int:
         """Layouts that a row of a mask of this shape stands for."""
@@ -85,8 +107,9 @@ class Sieve:
         for axis, path in enumerate(AXES):
             if self.alive.shape[axis] > 1:
                 kept = self.alive.any(axis=tuple(other for other in range(len(AXES)) if other != axis))
-                self.values[path] = self.values[path][kept]
-                self.alive = self.alive.compress(kept, axis=axis)
+                if not kept.all():
+                    self._keep(path, kept)
+                    self.alive = self.alive.compress(kept, axis=axis)
 
 
 def everything(values: dict[str, NDArray[Any]], words: int, tally: dict[str, int]) -> Sieve:

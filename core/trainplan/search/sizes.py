@@ -16,6 +16,7 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
 from trainplan.reverse import changed
+from trainplan.search.listing import none_fit
 from trainplan.search.searching import Found, searched
 
 SHARES: Final = tuple(
@@ -23,10 +24,13 @@ SHARES: Final = tuple(
 )
 """Cluster sizes tried, as shares of the plan's nodes."""
 
+MOST_NODES: Final = 10**9
+"""Nodes that the plan format takes at most."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Size:
-    """One cluster size: its best layout, None where none fits, and the run there: s and currency, or blocked.
+    """One cluster size: its best layout, or `why` there is none, and the run there: s and currency, or blocked.
 
     `in_time` and `in_budget` are None where the plan has no deadline or budget, or nothing can be told.
     """
@@ -36,6 +40,7 @@ class Size:
     considered: int
     fitting: int
     best: Found | None
+    why: str
     wall_time: Quantity
     cost: Quantity
     in_time: bool | None
@@ -53,18 +58,18 @@ def node_counts(plan: Plan) -> tuple[int, ...]:
     if not isinstance(own, Figure):
         return ()
     counts = (Fraction(int(own)) * share for share in SHARES)
-    return tuple(sorted({int(count) for count in counts if count.denominator == 1}))
+    return tuple(sorted({int(count) for count in counts if count.denominator == 1 and count <= MOST_NODES}))
 
 
-def sizes(plan: Plan) -> Iterator[Size]:
+def sizes(plan: Plan, *, forks: bool = False) -> Iterator[Size]:
     """The best layout by predicted step on each cluster size, from the fewest nodes."""
     for nodes in node_counts(plan):
-        yield size_of(changed(plan, {"cluster.nodes": nodes}), nodes)
+        yield size_of(changed(plan, {"cluster.nodes": nodes}), nodes, forks=forks)
 
 
-def size_of(plan: Plan, nodes: int) -> Size:
+def size_of(plan: Plan, nodes: int, *, forks: bool = False) -> Size:
     """The best layout of one cluster, and the run with it."""
-    found = searched(plan)
+    found = searched(plan, forks=forks)
     best = next(iter(found.best("time", 1)), None)
     run = estimate(plan) if best is None else predicted(changed(plan, dict(best.fields)))
     wall, cost = _if(best, run.money.wall_time), _if(best, run.money.cost)
@@ -75,6 +80,7 @@ def size_of(plan: Plan, nodes: int) -> Size:
         found.considered,
         found.fitting,
         best,
+        "" if best is not None else none_fit(found),
         wall,
         cost,
         _within(wall, time),

@@ -13,6 +13,7 @@ from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.memory_stages import MOST_RANKS
+from trainplan.budgets.released import used_schedule
 from trainplan.budgets.shape import has_table, known_depth
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget
@@ -31,6 +32,8 @@ AXES: Final[tuple[str, ...]] = (EXPERT_TENSOR, EXPERT, SHARD, VIRTUAL, PIPELINE,
 
 SHARDINGS: Final[tuple[str, ...]] = get_args(Sharding)
 SCHEDULES: Final[tuple[str, ...]] = get_args(Schedule)
+GROUPS: Final = tuple(word for word in SCHEDULES if word != "interleaved")
+"""Schedules that go through the budgets apart: interleaved is 1f1b with virtual stages there, and one column has both."""
 RECOMPUTES: Final = ("none", "selective", "full")
 
 
@@ -45,12 +48,16 @@ class Stages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space:
-    """All combinations of a search: values by path, pipelines by their cut, and shard sizes, which only hsdp has."""
+    """All combinations of a search: values by path, pipelines by their cut, and shard sizes, which only hsdp has.
+
+    `forks` lets in what the released code of the plan's framework has not; without it only the plan's own words are.
+    """
 
     plan: Plan
     axes: Mapping[str, tuple[int, ...]]
     stages: tuple[Stages, ...]
     shard_sizes: tuple[int, ...]
+    forks: bool = False
 
     @property
     def considered(self) -> int:
@@ -77,8 +84,16 @@ class Space:
             },
         )
 
+    def let_in(self) -> frozenset[str]:
+        """Shardings and schedules that may be those of a fork: all, or the plan's sharding and the schedule of its pipeline."""
+        if self.forks:
+            return frozenset((*SHARDINGS, *SCHEDULES))
+        parallel, sharding = self.plan.parallelism, Situation(self.plan).word("parallelism.sharding") or "none"
+        schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
+        return frozenset((sharding, schedule) if parallel.pipeline > 1 else (sharding,))
 
-def space(plan: Plan) -> Space:
+
+def space(plan: Plan, *, forks: bool = False) -> Space:
     """The space of a plan; a number that nothing limits yet has the plan's own value alone."""
     s = Situation(plan)
     world = whole(mesh_budget(s).world_size) or 1
@@ -94,7 +109,7 @@ def space(plan: Plan) -> Space:
     }
     own = {path: _with(values, _count(s, path)) for path, values in axes.items()}
     groups = _with(divisors(world)[1:], plan.parallelism.shard_size)
-    return Space(plan, own, tuple(_stages(plan, known_depth(s), world)), groups)
+    return Space(plan, own, tuple(_stages(plan, known_depth(s), world)), groups, forks)
 
 
 def _count(s: Situation, path: str) -> int:
@@ -131,11 +146,12 @@ def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
 def fields_of(plan: Plan, numbers: Mapping[str, int]) -> dict[str, Any]:
     """A layout as fields by path: words and ends of a group's plan, numbers by path, and the place of its recompute."""
     parallel = plan.parallelism
+    schedule = used_schedule(parallel.schedule, numbers[VIRTUAL])
     return {
         **{path: numbers[path] for path in AXES if path != SHARD},
         "parallelism.sharding": parallel.sharding,
         SHARD: numbers[SHARD] if parallel.sharding == "hsdp" else None,
-        "parallelism.schedule": parallel.schedule,
+        "parallelism.schedule": schedule,
         RECOMPUTE: RECOMPUTES[numbers[RECOMPUTE]],
         "parallelism.first_stage_layers": _whole(parallel.first_stage_layers),
         "parallelism.last_stage_layers": _whole(parallel.last_stage_layers),
@@ -149,11 +165,10 @@ def _whole(count: float | None) -> int | None:
 def own_fields(plan: Plan) -> dict[str, Any]:
     """The plan's own layout under the name by which a search counts it."""
     s, parallel = Situation(plan), plan.parallelism
-    words = {"parallelism.sharding": s.word("parallelism.sharding"), "parallelism.schedule": parallel.schedule}
-    if parallel.pipeline == 1:
-        words["parallelism.schedule"] = "1f1b"
-    elif parallel.schedule in ("1f1b", "interleaved"):
-        words["parallelism.schedule"] = "interleaved" if parallel.virtual_pipeline > 1 else "1f1b"
+    schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline) if parallel.pipeline > 1 else "1f1b"
+    sharding, ranks = s.word("parallelism.sharding"), (whole(mesh_budget(s).data) or 0) * int(parallel.context)
+    one_group = sharding == "hsdp" and parallel.shard_size == ranks
+    words = {"parallelism.sharding": "zero-3" if one_group else sharding, "parallelism.schedule": schedule}
     numbers = {path: _count(s, path) or 1 for path in AXES}
     return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
 

@@ -144,7 +144,7 @@ def test_sizes_name_the_fewest_nodes_that_meet_the_deadline(capsys: pytest.Captu
     assert {one["in_time"] for one in sizes if one["fields"]} == {False, True}
     assert main(["search", written(tmp_path), "--nodes"]) == 0
     first = next(one["nodes"] for one in sizes if one["in_time"])
-    assert f"  {first} nodes: the fewest that meet the deadline and the budget" in capsys.readouterr().out
+    assert f"  {first} nodes: the fewest that meet the deadline, at" in capsys.readouterr().out
 
 
 def test_an_empty_plan_says_what_is_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -154,6 +154,62 @@ def test_an_empty_plan_says_what_is_missing(capsys: pytest.CaptureFixture[str], 
     assert any("is missing" in reason for reason in data["rejected"])
 
 
+def test_sizes_name_the_goal_that_the_plan_has(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    assert main(["search", plan, "--nodes", "--plain", "--set", "schedule.budget=1", "--top", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "answer: no size tried meets the deadline and the budget, at the predicted utilization" in lines
+    sizes = [line for line in lines if line.startswith("size: ")]
+    assert len(sizes) == len(told(capsys, plan, "--nodes")["sizes"])
+    assert all("above the budget" in line for line in sizes if "nodes: step " in line)
+
+
+@pytest.mark.parametrize("missing", ["nodes", "hidden_size", "accelerator"])
+def test_a_search_says_what_is_missing_and_so_do_the_sizes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, missing: str
+) -> None:
+    text = "\n".join(line for line in SMALL.splitlines() if not line.startswith(f"{missing} ="))
+    path = written(tmp_path, text)
+    assert main(["search", path, "--nodes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert " is missing" in lines[0]
+    after = lines[next(i for i, line in enumerate(lines) if "cluster sizes" in line) + 1 :]
+    assert after
+    assert all(" is missing" in line or " 3 nodes  0 of " in line for line in after), after  # 64 sequences, 24 devices
+    sizes = told(capsys, path, "--nodes")["sizes"]
+    assert bool(sizes) == (missing != "nodes")
+    assert all("is missing" in one["why"] for one in sizes if one["nodes"] != 3)
+
+
+def test_where_no_layout_is_legal_that_is_said(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    changes = ["--set", "cluster.nodes=7919", "--set", "model.num_attention_heads=7"]
+    assert main(["search", plan, "--nodes", *changes]) == 0
+    text = capsys.readouterr().out
+    assert "layouts are legal" in text.splitlines()[0]
+    assert "7,919 nodes  0 of " in text
+
+
+@pytest.mark.parametrize("nodes", ["0", "-1", "2.5", '"many"', "1000000001"])
+def test_nodes_that_are_no_cluster_are_refused(capsys: pytest.CaptureFixture[str], plan: str, nodes: str) -> None:
+    assert main(["search", plan, "--nodes", "--set", f"cluster.nodes={nodes}"]) == 2
+    assert "nodes is " in capsys.readouterr().err
+
+
+def test_no_size_is_tried_that_the_plan_format_refuses(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    sizes = told(capsys, plan, "--nodes", "--set", "cluster.nodes=1000000000")["sizes"]
+    assert max(one["nodes"] for one in sizes) == 10**9
+
+
 def test_a_top_out_of_range_is_refused(capsys: pytest.CaptureFixture[str], plan: str) -> None:
     assert main(["search", plan, "--top", "0"]) == 2
     assert "--top is 0" in capsys.readouterr().err
+
+
+def test_what_only_forks_have_is_left_out_and_let_in(capsys: pytest.CaptureFixture[str], plan: str) -> None:
+    reason = "schedules that Megatron-LM's released code has not"
+    without, with_forks = told(capsys, plan), told(capsys, plan, "--forks")
+    assert without["considered"] == with_forks["considered"]
+    assert without["rejected"][reason] > 0
+    assert reason not in with_forks["rejected"]
+    assert without["legal"] < with_forks["legal"]
+    assert main(["search", plan]) == 0
+    assert f"{reason}; --forks lets them in" in capsys.readouterr().out

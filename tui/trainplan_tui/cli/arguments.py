@@ -149,6 +149,9 @@ def _search(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--top", type=int, default=10, metavar="N", help="layouts shown")
     sub.add_argument("--by", choices=("time", "memory", "cost"), default="time", help="order of the layouts")
     sub.add_argument("--nodes", action="store_true", help="the best layout on other cluster sizes too")
+    sub.add_argument(
+        "--forks", action="store_true", help="also schedules and shardings that the framework's released code has not"
+    )
     sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
     _json(sub)
 

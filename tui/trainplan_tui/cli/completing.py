@@ -17,7 +17,7 @@ _BASH = """_trainplan_tui() {
     completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")); return ;;
   esac
   case $word in
-    -*) COMPREPLY=($(compgen -W "--set --json --plain --ascii --budget --depth --top --by --nodes --help" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "--set --json --plain --ascii --budget --depth --top --by --nodes --forks --help" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -- "$word")) ;;
   esac
 }
@@ -36,6 +36,7 @@ complete -c trainplan-tui -l plain
 complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l by -x -a "time memory cost"
 complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l top -x
 complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l nodes
+complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l forks
 complete -c trainplan-tui -l ascii
 complete -c trainplan-tui -l budget -x -a "%(budgets)s\""""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.figure import Blocked, Figure, Quantity
+from trainplan.budgets.released import LEFT_OUT
 from trainplan.plan.plan import Plan
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, own_layout, table
+from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, own_layout, table
 from trainplan.search.searching import Search
 from trainplan.search.sizes import Size
 from trainplan.search.space import own_fields
-from trainplan.unit import duration, whole
+from trainplan.unit import whole
+from trainplan_tui.cli.size_lines import size_columns, size_sentences
 from trainplan_tui.text.glyphs import Glyphs
 
 ORDERED: Final = {
@@ -25,14 +26,14 @@ TOP_FRONT: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is printed of one search."""
+    """What is printed of one search; `tried` is None where no cluster sizes were asked for."""
 
     name: str
     plan: Plan
     search: Search
     by: str
     top: int
-    tried: tuple[Size, ...]
+    tried: tuple[Size, ...] | None
 
     def rows(self) -> list[Listed]:
         """The best few with their estimates, and the plan's own layout where it is not among them."""
@@ -46,7 +47,7 @@ def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     """Columns, then counts."""
     found, rows, rule = told.search, told.rows(), glyphs.rule * 2
     shown = f"{sum(row.place > 0 for row in rows)} of {found.fitting:,} layouts that fit, by {ORDERED[told.by]}"
-    lines = [f"{told.name}: {shown if rows else _nearest(told)}", _kept(told.plan)]
+    lines = [f"{told.name}: {shown if rows else none_fit(found)}", _kept(told.plan)]
     lines += [f"  {line}" for line in aligned(table(rows))] if rows else []
     if any(row.is_plan or row.found.above_target for row in rows):
         over = any(row.is_plan and row.found.memory > found.usable for row in rows)
@@ -54,7 +55,8 @@ def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     if len(found.front):
         lines += ["", f"{rule} no other is both faster and leaner", *_front(told)]
     lines += ["", f"{rule} {_counts(found)}", *_rejected(found)]
-    return lines + (["", f"{rule} cluster sizes, best layout of each", *_sizes(told)] if told.tried else [])
+    title = f"{rule} cluster sizes, best layout of each"
+    return lines + (["", title, *size_columns(told.plan, told.tried)] if told.tried is not None else [])
 
 
 def plain_lines(told: Told) -> list[str]:
@@ -66,9 +68,9 @@ def plain_lines(told: Told) -> list[str]:
         own = ", the plan" if row.is_plan else ", above the memory target" if row.found.above_target else ""
         lines.append(f"{name}{own}: {in_words(row.found.fields)}: {_numbers(row)}")
     if not found.fitting:
-        lines.append(_nearest(told))
-    lines += [f"rejected: {count:,}, {reason}" for reason, count in _by_count(found)]
-    return lines + [f"size {line.strip()}" for line in (_sizes(told) if told.tried else [])]
+        lines.append(none_fit(found))
+    lines += [f"rejected: {count:,}, {_and_how(reason)}" for reason, count in _by_count(found)]
+    return lines + (size_sentences(told.plan, told.tried) if told.tried is not None else [])
 
 
 def _kept(plan: Plan) -> str:
@@ -80,16 +82,6 @@ def _numbers(row: Listed) -> str:
     return f"step {row.found.step:,.4g} s, {row.found.memory / GIB:.1f} GiB, {row.found.sent / 1e9:,.1f} GB sent a step"
 
 
-def _nearest(told: Told) -> str:
-    """What comes nearest where nothing fits."""
-    found = told.search
-    begin = f"0 of {found.legal:,} legal layouts fit"
-    if not len(found.nearest):
-        return begin
-    one = found.layouts(found.nearest)[0]
-    return f"{begin}. Nearest: {in_words(one.fields)}, {(one.memory - found.usable) / GIB:.1f} GiB OVER"
-
-
 def _counts(found: Search) -> str:
     return f"{found.considered:,} considered, {found.legal:,} legal, {found.fitting:,} fit"
 
@@ -99,7 +91,12 @@ def _by_count(found: Search) -> list[tuple[str, int]]:
 
 
 def _rejected(found: Search) -> list[str]:
-    return [f"  rejected {count:>14,}  {reason}" for reason, count in _by_count(found)]
+    return [f"  rejected {count:>14,}  {_and_how(reason)}" for reason, count in _by_count(found)]
+
+
+def _and_how(reason: str) -> str:
+    """A reason, and the option that lets such layouts in."""
+    return f"{reason}; --forks lets them in" if reason.endswith(LEFT_OUT) else reason
 
 
 def _front(told: Told) -> list[str]:
@@ -109,29 +106,3 @@ def _front(told: Told) -> list[str]:
     places = sorted({round(step * place) for place in range(TOP_FRONT) if round(step * place) < len(layouts)})
     shown = (layouts[place] for place in places)
     return [f"  {one.step:>10,.3f} s  {one.memory / GIB:>6.1f} GiB  {in_words(one.fields)}" for one in shown]
-
-
-def _sizes(told: Told) -> list[str]:
-    first = next((one for one in told.tried if one.meets), None)
-    has_goal = any(one.in_time is not None or one.in_budget is not None for one in told.tried)
-    currency = told.plan.cluster.currency
-    lines = [_size(one, currency, "  > " if has_goal and one is first else "    ") for one in told.tried]
-    if has_goal:
-        goal = f"{first.nodes:,} nodes: the fewest that meet" if first is not None else "no size meets"
-        lines.append(f"  {goal} the deadline and the budget, at the predicted utilization")
-    return lines
-
-
-def _size(one: Size, currency: str, begin: str) -> str:
-    if one.best is None:
-        return f"{begin}{one.nodes:>7,} nodes  no layout fits"
-    late = "  too late" if one.in_time is False else ""
-    dear = "  above the budget" if one.in_budget is False else ""
-    time = " ".join(duration(float(one.wall_time))) if isinstance(one.wall_time, Figure) else _why(one.wall_time)
-    cost = f"{whole(one.cost)} {currency}" if isinstance(one.cost, Figure) else _why(one.cost)
-    numbers = f"{one.nodes:>7,} nodes  step {one.best.step:>9,.3f} s  {time:>10}  {cost:>14}"
-    return f"{begin}{numbers}  {in_words(one.best.fields)}{late}{dear}"
-
-
-def _why(value: Quantity) -> str:
-    return value.code if isinstance(value, Blocked) else ""

@@ -45,8 +45,8 @@ def run(options: Options) -> int:
     if not 1 <= options.top <= MOST:
         raise Refused(f"--top is {options.top}. From 1 to {MOST:,} is right")
     plan = opened(options.plan, options.set)
-    found = searched(plan.plan)
-    tried = tuple(sizes(plan.plan)) if options.nodes else ()
+    found = searched(plan.plan, forks=options.forks)
+    tried = tuple(sizes(plan.plan, forks=options.forks)) if options.nodes else None
     if options.json:
         write_json(as_json(plan, found, options.by, options.top, tried))
         return 0
@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     return 0
 
 
-def as_json(plan: Opened, found: Search, by: str, top: int, tried: tuple[Size, ...]) -> dict[str, object]:
+def as_json(plan: Opened, found: Search, by: str, top: int, tried: tuple[Size, ...] | None) -> dict[str, object]:
     """One object: counts, layouts best first, the front of time against memory, and cluster sizes where asked for."""
     own = own_fields(plan.plan)
     here = own_layout(plan.plan, own, found.target)
@@ -75,7 +75,7 @@ def as_json(plan: Opened, found: Search, by: str, top: int, tried: tuple[Size, .
         "front": [_layout(plan.plan, one, own) for one in found.layouts(found.front)],
         "nearest": [_layout(plan.plan, one, own) for one in near],
         "rejected": dict(found.rejected),
-        **({"sizes": [_size(one) for one in tried]} if tried else {}),
+        **({"sizes": [_size(one) for one in tried]} if tried is not None else {}),
     }
 
 
@@ -118,4 +118,5 @@ def _size(one: Size) -> dict[str, object]:
         "cost": _plain_value(one.cost),
         "in_time": one.in_time,
         "in_budget": one.in_budget,
+        **({"why": one.why} if one.best is None else {}),
     }

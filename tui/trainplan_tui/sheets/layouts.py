@@ -9,7 +9,7 @@ from functools import partial
 from trainplan.estimation import estimate
 from trainplan.figure import Figure
 from trainplan.reverse import changed
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, table
+from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table
 from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
@@ -44,21 +44,25 @@ class LayoutsSheet(Listing):
         self.state: Search | None = None
         self._found: tuple[Found, ...] = ()
         self._told: dict[int, Listed] = {}
-        self.ended = self.stopping = False
+        self.ended = self.stopping = self.forks = False
         self.background: Background[Search | None] = Background(self._end)
         self.background.attach()
-        self.background.ask(self, self._search)
+        self._begin()
 
-    def _search(self) -> Search | None:
+    def _begin(self) -> None:
+        question = object()
+        self.background.ask(question, partial(self._search, question, forks=self.forks))
+
+    def _search(self, question: object, *, forks: bool) -> Search | None:
         """On the thread: everything that was found until the end, or until somebody stopped it."""
         told, last = 0.0, None
-        for state in searching(self.plan):
+        for state in searching(self.plan, forks=forks):
             last = state
-            if self.stopping or not self.background.asks(self):
+            if self.stopping or not self.background.asks(question):
                 break
             if time.monotonic() - told > PAUSE:
                 told = time.monotonic()
-                self.background.tell(self, partial(self._count, state))
+                self.background.tell(question, partial(self._count, state))
         return last
 
     def _count(self, state: Search) -> None:
@@ -87,7 +91,7 @@ class LayoutsSheet(Listing):
         if not self.ended:
             return f"search: {state.settled:,} of {state.considered:,}   esc stops"
         part = "" if state.settled == state.considered else f", stopped at {state.settled:,}"
-        return f"search: layouts by {BY[self.order]}{part}"
+        return f"search: layouts by {BY[self.order]}{', forks too' if self.forks else ''}{part}"
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The title, the layouts in view, the counts, and the layout under the cursor."""
@@ -115,16 +119,7 @@ class LayoutsSheet(Listing):
 
     def _nothing(self) -> str:
         """What stands where no layout does."""
-        state = self.state
-        if state is None or not self.ended:
-            return ""
-        near = state.layouts(state.nearest)
-        over = (
-            f". Nearest: {in_words(near[0].fields)}, {(near[0].memory - state.usable) / GIB:.1f} GiB OVER"
-            if near
-            else ""
-        )
-        return f"0 of {state.legal:,} legal layouts fit{over}"
+        return none_fit(self.state) if self.state is not None and self.ended else ""
 
     def _counts(self, width: int, most: int) -> list[Line]:
         """How many, and why others were rejected."""
@@ -156,9 +151,11 @@ class LayoutsSheet(Listing):
         return [title, text_line(words, width, self.glyphs, 2), text_line("; ".join(told), width, self.glyphs, 2)]
 
     def take(self, key: str, character: str | None) -> None:
-        """Move, order, use, compare, copy; stop, then leave."""
+        """Move, order, use, compare, copy; search what forks have too; stop, then leave."""
         if key in ("esc", "q"):
             self._leave()
+        elif key == "F" and self.ended:
+            self._again()
         elif self.move(key, len(self._found)) or not self._found:
             return
         elif key == "O" and self.state is not None:
@@ -172,8 +169,16 @@ class LayoutsSheet(Listing):
             rows = [self._listed(place) for place in range(min(len(self._found), 50))]
             self.host.copy("\n".join(aligned(table(rows))) + "\n", "layouts")
 
+    def _again(self) -> None:
+        """Search once more, with or without what only forks of the framework have."""
+        self.forks, self.ended, self.stopping, self.state = not self.forks, False, False, None
+        self._found, self._told = (), {}
+        self._begin()
+
     def _leave(self) -> None:
-        if self.ended:
+        """Stop the search, or leave where it has ended or was told to stop already."""
+        if self.ended or self.stopping:
+            self.background.forget()
             self.host.close_sheet()
         self.stopping = True
 
@@ -196,8 +201,10 @@ class LayoutsSheet(Listing):
         """What works here."""
         if not self.ended:
             return [Entry("esc", "stop")]
-        keys = [Entry("enter", "use it"), Entry("d", "compare with plan"), Entry("O", "order"), Entry("y", "copy")]
-        return [*(keys if self._found else []), Entry("esc", "back")]
+        keys = [Entry("enter", "use it"), Entry("d", "compare with plan"), Entry("O", "order")]
+        forks = Entry("F", "without forks" if self.forks else "forks too")
+        copy = [Entry("y", "copy")] if self._found else []
+        return [*(keys if self._found else []), forks, *copy, Entry("esc", "back")]
 
 
 def _line(text: str, width: int) -> Line:
