@@ -188,7 +188,7 @@ def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_
 def left_out(found: Estimate, own: str) -> list[str]:
     """Warnings that only a fork does away with, but for a schedule that the plan already had; its sharding is the default."""
     mine = own == found.plan.parallelism.schedule
-    return [one.code for one in legal_layout(found) if (one.code == "G14" and not mine) or one.code == "G12"]
+    return [one.code for one in legal_layout(found) if (one.code == "G15" and not mine) or one.code == "G12"]
 
 
 def key_of(fields: dict[str, Any]) -> tuple[Any, ...]:

@@ -90,7 +90,7 @@ def schedule(layout: Layout) -> Iterator[Broken]:
 
 
 def released_schedule(layout: Layout) -> Iterator[Broken]:
-    """G14: the released code of the framework has the schedule of a pipeline. Forks may have it."""
+    """G15: the released code of the framework has the schedule of a pipeline. Forks may have it."""
     plan, pipeline = layout.situation.plan, layout.degree("pipeline")
     word = used_schedule(plan.parallelism.schedule, layout.degree("virtual_pipeline"))
     has, paths = SCHEDULES[plan.training.framework], ("parallelism.schedule", "training.framework")
@@ -100,9 +100,9 @@ def released_schedule(layout: Layout) -> Iterator[Broken]:
         message = f"{has.name} has no pipeline of its own, and the plan has {pipeline} stages"
         reason, paths = left_out("pipelines", has), ("parallelism.pipeline", *paths[1:])
         yield Broken(
-            "G14", message, "pipeline = 1, or framework = torchtitan", paths, reason, "warning", unreleased=word
+            "G15", message, "pipeline = 1, or framework = torchtitan", paths, reason, "warning", unreleased=word
         )
         return
     message = f"{has.name}'s released code has no {word}: it has {' and '.join(has.words)}"
     fix = f"{nearest_word(word, has) or has.words[0]} is nearest; the plan stands for a fork that has {word}"
-    yield Broken("G14", message, fix, paths, left_out("schedules", has), "warning", unreleased=word)
+    yield Broken("G15", message, fix, paths, left_out("schedules", has), "warning", unreleased=word)
