@@ -22,6 +22,7 @@ from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import offload as f
 from trainplan.frozen import record
+from trainplan.labels import quantity_label
 from trainplan.plan.plan import Plan
 
 LINK: Final = given(
@@ -91,6 +92,28 @@ def step_of(plan: Plan) -> Step:
     tokens = token_budget(s, model.active_parameters, mesh.data)
     speed, bubble = throughput(s, model, tokens, mesh), pipeline_bubble(s, tokens.microbatches)
     return Step(s, model, mesh, tokens, step_budget(s, model, mesh, tokens, speed, bubble)[0])
+
+
+TELLING: Final = 0.01
+"""Share of a step from which growth is worth naming."""
+
+
+def grown(before: Step, after: Step) -> str:
+    """The part of the step that grows most, in accelerator time, and by how much of the step; empty where the step hardly does."""
+    if before.work is None or after.work is None or after.work / before.work < 1.0 + TELLING:
+        return ""
+    worlds = float(before.mesh.world_size), float(after.mesh.world_size)
+    parts = {
+        name: (float(after.budget.waterfall[name]) * worlds[1] - float(was) * worlds[0]) / before.work
+        for name, was in before.budget.waterfall.items()
+        if name in after.budget.waterfall
+    }
+    most = max(parts, key=parts.__getitem__)
+    return (
+        f"{quantity_label(f'parallelism.waterfall.{most}')} +{100 * parts[most]:.0f} %"
+        if parts[most] >= TELLING
+        else ""
+    )
 
 
 def _parameters(step: Step) -> Figure:

@@ -17,7 +17,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget, token_budget
 from trainplan.figure import Blocked, Figure
 from trainplan.frozen import frozen, record
-from trainplan.offload import Added, Step, activations_on_host, moments_in_bf16, optimizer_on_host, step_of
+from trainplan.offload import Added, Step, activations_on_host, grown, moments_in_bf16, optimizer_on_host, step_of
 from trainplan.plan.plan import Plan
 
 MOST_STEPS: Final = 24
@@ -267,8 +267,10 @@ def _cost(path: str, here: Trial, trial: Trial, before: Step, judged: tuple[floa
     added = _added(path, here, before)
     if added is not None:
         return float(added.seconds) / float(before.seconds), added.says
-    after = step_of(trial.plan).work
-    return judged if after is None else (after / before.work - 1.0, judged[1])
+    after = step_of(trial.plan)
+    if after.work is None:
+        return judged
+    return after.work / before.work - 1.0, grown(before, after) or judged[1]
 
 
 def _added(path: str, here: Trial, before: Step) -> Added | None:

@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from trainplan.offload import HOST_ADAM, LINK, Step, activations_on_host, moments_in_bf16, optimizer_on_host, step_of
+from trainplan.offload import (
+    HOST_ADAM,
+    LINK,
+    Step,
+    activations_on_host,
+    grown,
+    moments_in_bf16,
+    optimizer_on_host,
+    step_of,
+)
 from trainplan.plan.plan import Plan
 from trainplan.reverse import single_changes, tried
 
@@ -87,6 +96,15 @@ def test_the_ranking_uses_what_was_computed(planned: Planned) -> None:
     assert step.seconds is not None
     assert offload.cost == float(optimizer_on_host(step).seconds) / float(step.seconds)
     assert offload.reason == optimizer_on_host(step).says
+
+
+def test_a_cost_names_the_part_of_the_step_that_grows_most(planned: Planned) -> None:
+    """Full recompute adds a forward of three in products; a change that costs less than a hundredth names nothing."""
+    before, after = step_of(planned(*MODEL)), step_of(planned(*MODEL, "parallelism.recompute=full"))
+    added = float(after.budget.waterfall["products"]) - float(before.budget.waterfall["products"])
+    assert grown(before, after) == f"matrix products +{100 * added / float(before.budget.predicted_step_time):.0f} %"
+    assert grown(before, before) == grown(after, before) == ""
+    assert any(one.reason.startswith("matrix products +") for one in single_changes(planned(*MODEL)))
 
 
 def test_without_a_step_a_cost_is_what_was_judged(planned: Planned) -> None:
