@@ -249,7 +249,7 @@ def disk_bytes(value: float) -> Scale:
     for factor, unit in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if abs(value) >= factor * 0.99995:
             return _digits(value, factor, 4, unit)
-    return Scale(1, 0, "B")
+    return Scale(1, 0 if value == round(value) else 3, "B")
 
 
 def byte_rate(value: float) -> Scale:

@@ -184,7 +184,7 @@ def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figur
 
 
 def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
-    """Activations and gradients between stages; the time is what one microbatch waits for, the rest is hidden."""
+    """Activations and gradients between stages; sent both ways, and the time is what one microbatch waits for one way."""
     virtual, schedule = s["parallelism.virtual_pipeline"], s.plan.parallelism.schedule
     borders = f.turned_borders(w.pipeline) if schedule == "zb-v" else f.chain_borders(w.pipeline, virtual)
     parts = w.here.tensor if s.plan.training.framework in SCATTERS else w.here.split
@@ -197,7 +197,7 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     waited = f.time_times(total(transfers=each, starts=starts), w.microbatches)
     return Operation(
         "pipeline",
-        "between stages",
+        "stages, both ways",
         sent,
         "fabric" if link_of(w.pipeline, w.pipeline, w.pipeline) == "scale-up" else "none",
         waited,

@@ -8,6 +8,7 @@ from typing import Final
 from trainplan.budgets.communication import Operation, link_of
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.memory_recipe import element_bytes, reduced_bytes, reshards
+from trainplan.budgets.memory_stages import end_layers
 from trainplan.budgets.memory_states import Held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
@@ -86,7 +87,7 @@ def data_operations(
     waits = _Waits(s, model.shape.layers, pipeline, plan)
     found = [_sharded("gradients and weights", mean, most, each, dense, k, waits)]
     if model.shape.expert_layers is not None:
-        experts = d.mean_experts(model.shape.expert_layers, parts.experts, pipeline)
+        experts = _experts(s, model.shape.expert_layers, parts, pipeline)
         group = group_of(s, parts.expert_ranks, s["parallelism.expert"])
         found.append(_sharded("expert gradients", experts, experts, each, group, k, waits))
     if s.word("parallelism.sharding") == "hsdp":
@@ -140,13 +141,27 @@ def _sharded(name: str, mean: Figure, most: Figure, each: Figure, group: Group, 
 
 
 def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> tuple[Figure, Figure]:
-    """Parameters but for experts on the mean rank, and on an end rank."""
+    """Parameters but for experts on the mean rank, and on an end rank, or on the fullest where the plan says its ends."""
     shape = model.shape
     none = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
     sparse = none if shape.expert_layers is None else shape.expert_layers
     ends = total(embedding=parts.embedding, head=parts.head)
-    given_parts = (shape.dense_layers, parts.dense, sparse, parts.sparse, ends, pipeline)
-    return d.mean_parameters(*given_parts), d.end_parameters(*given_parts)
+    given_parts = (shape.dense_layers, parts.dense, sparse, parts.sparse)
+    mean, ended = d.mean_parameters(*given_parts, ends, pipeline), end_layers(s, int(shape.layers))
+    if ended is None:
+        return _copied(s, mean), _copied(s, d.end_parameters(*given_parts, ends, pipeline))
+    return _copied(s, mean), d.fullest_parameters(*given_parts, *ended, parts.embedding, parts.head)
+
+
+def _copied(s: Situation, parameters: Figure) -> Figure:
+    """DualPipe holds a stage and its mirror, and reduces the gradients of both."""
+    if s.plan.parallelism.schedule != "dualpipe":
+        return parameters
+    return d.times_copies(parameters, d.stage_copies(s["parallelism.pipeline"]))
+
+
+def _experts(s: Situation, layers: Figure, parts: Held, pipeline: Figure) -> Figure:
+    return _copied(s, d.mean_experts(layers, parts.experts, pipeline))
 
 
 def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Conditions, waits: _Waits) -> _Part:
@@ -186,7 +201,7 @@ def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figu
     none = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
     alone = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
     sharded = s.word("parallelism.sharding") != "none"
-    experts = none if shape.expert_layers is None else d.mean_experts(shape.expert_layers, parts.experts, pipeline)
+    experts = none if shape.expert_layers is None else _experts(s, shape.expert_layers, parts, pipeline)
     _, most = _dense(s, model, parts, pipeline)
     ranks = (parts.ranks, parts.expert_ranks) if sharded else (alone, alone)
     return most, experts, *ranks

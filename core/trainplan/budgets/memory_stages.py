@@ -44,6 +44,21 @@ def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
     return _shared(layers, stages)
 
 
+def end_layers(s: Situation, layers: int) -> tuple[Figure, Figure, Figure] | None:
+    """Layers of the first rank, the most of those between, and of the last, where the plan says the ends of a pipeline."""
+    ends = s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers
+    if ends == (None, None) or _one(s["parallelism.pipeline"]) == 1:
+        return None
+    counts = layer_counts(s, layers)
+    between = max(counts[1:-1], default=0)
+    return _end("first", counts[0]), _end("fullest", between), _end("last", counts[-1])
+
+
+def _end(name: str, count: int) -> Figure:
+    source = "parallelism.first_stage_layers and its kin"
+    return given(f"layers of the {name} rank", float(count), "1", source, kind="file")
+
+
 def _one(count: Any) -> int:
     """A figure as a whole number, or a column whose rows are all the same, as they are where ends are given."""
     return int(count if isinstance(count, float) else count.flat[0])

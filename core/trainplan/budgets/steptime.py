@@ -22,7 +22,7 @@ from trainplan.budgets.communication_data import data_operations, replica_domain
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
-from trainplan.budgets.memory_stages import MOST_RANKS, layer_counts
+from trainplan.budgets.memory_stages import MOST_RANKS, end_layers
 from trainplan.budgets.memory_states import held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
@@ -174,16 +174,10 @@ def _stages(
     """One microbatch on the mean and on the slowest rank, from a step's work of the mean rank."""
     layers, heads = f.whole_time(work, m, p), f.whole_time(head, m, p)
     mean = f.mean_stage(layers, heads, p)
-    if s.plan.parallelism.first_stage_layers is None and s.plan.parallelism.last_stage_layers is None:
+    ends = end_layers(s, int(model.shape.layers))
+    if ends is None:
         return mean, f.slowest_stage(layers, model.shape.layers, heads, p)
-    counts = layer_counts(s, int(model.shape.layers))
-    middle = max(counts[1:-1], default=0)
-    first, most, last = (
-        given(
-            f"layers of the {name} rank", float(count), "1", "parallelism.first_stage_layers and its kin", kind="file"
-        )
-        for name, count in (("first", counts[0]), ("fullest", middle), ("last", counts[-1]))
-    )
+    first, most, last = ends
     return mean, f.ended_stage(layers, model.shape.layers, first, last, most, heads, p)
 
 

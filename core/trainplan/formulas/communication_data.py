@@ -111,6 +111,35 @@ def end_parameters(
 
 
 @formula("1", source=DEFINITION)
+def fullest_parameters(
+    layers: float,
+    layer: float,
+    expert_layers: float,
+    expert_layer: float,
+    first: float,
+    middle: float,
+    last: float,
+    embedding: float,
+    head: float,
+) -> float:
+    """The same of the fullest rank where the plan says the layers of its ends, `middle` the most of the others."""
+    each = (layers * layer + expert_layers * expert_layer) / (layers + expert_layers)
+    return maximum(maximum(first * each + embedding, last * each + head), middle * each)
+
+
+@formula("1", source="DeepSeek-V3, arXiv 2412.19437, table 2: parameters twice")
+def stage_copies(pipeline: float) -> float:
+    """Stages of which a DualPipe rank holds the parameters: its own and the mirrored one, where there is a pipeline."""
+    return where(pipeline > 1.0, 2.0, 1.0)
+
+
+@formula("1", source=DEFINITION)
+def times_copies(parameters: float, copies: float) -> float:
+    """Parameters of one stage times the stages that a rank holds."""
+    return parameters * copies
+
+
+@formula("1", source=DEFINITION)
 def mean_experts(expert_layers: float, experts: float, pipeline: float) -> float:
     """Parameters of routed experts of the mean pipeline rank."""
     return expert_layers * experts / pipeline

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked
+from trainplan.figure import Blocked, Figure
 from trainplan.plan.read import open_plan
 
 KIB = 1024.0
@@ -186,3 +186,29 @@ def test_experts_reach_four_nodes_where_the_preset_routes_so() -> None:
     far = next(one.bytes for one in found.communication.table if one.name == "all-to-all, far")
     routed = float(found.communication.expert)
     assert float(far) / routed == pytest.approx((7 / 8 * 4) / (63 / 64 * 8), rel=1e-12)
+
+
+def test_data_time_is_that_of_the_fullest_rank_where_the_plan_says_its_ends() -> None:
+    """Llama 3.1 405B, 126 layers on 16 stages with 7 at both ends: 8 layers of 3,188,006,912 / 8 parameters / tensor 8 between."""
+    found = estimate(open_plan(Path(__file__).resolve().parents[3] / "plans" / "llama-3.1-405b.toml").plan)
+    layer = (16384 * 16384 * 2 + 16384 * 1024 * 2 + 3 * 16384 * 53248) / 8 + 2 * 16384
+    told = explained(found.quantities["parallelism.waterfall.data"], "parameters")
+    assert told == pytest.approx(8 * layer, rel=1e-9)
+
+
+def explained(figure: Any, name: str) -> float:
+    """The first input of that name below a figure."""
+    for key, one in figure.named_inputs():
+        if key == name:
+            return float(one)
+        below = explained(one, name) if isinstance(one, Figure) else float("nan")
+        if below == below:
+            return below
+    return float("nan")
+
+
+def test_dualpipe_reduces_both_stages_that_a_rank_holds(varied: Any) -> None:
+    one, two = (varied("parallelism.pipeline=2", f"parallelism.schedule={word}") for word in ("1f1b", "dualpipe"))
+    assert sent(two, "data") == pytest.approx(2.0 * sent(one, "data"), rel=1e-12)
+    alone = [varied(f"parallelism.schedule={word}") for word in ("1f1b", "dualpipe")]
+    assert sent(alone[0], "data") == sent(alone[1], "data")
