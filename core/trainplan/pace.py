@@ -16,6 +16,8 @@ from trainplan.reverse import changed, tried
 
 def pace(plan: Plan, fields: Mapping[str, Any]) -> str:
     """The predicted step with some fields changed against the plan's, and which part grows; empty where none is predicted."""
+    if not fields:
+        return ""
     before, after = step_of(plan), step_of(changed(plan, dict(fields)))
     if before.seconds is None or after.seconds is None:
         return ""

@@ -7,86 +7,19 @@ ran fastest at 3B on 384 H100 with tensor 2 and no sharding, against this flow. 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, Final
 
+from trainplan.budgets.released import SCHEDULES
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
+from trainplan.questions import START, Path, Walk
 from trainplan.reverse import Trial, tried
 
 GIB: Final = 2.0**30
 LEAST_HIDDEN, LEAST_WIDTH = 1024, 2048
 """Width of the stream and of the MLP on a tensor rank below which products are thin: product judgement."""
-
-START: Final[dict[str, Any]] = {
-    "parallelism.tensor": 1,
-    "parallelism.pipeline": 1,
-    "parallelism.virtual_pipeline": 1,
-    "parallelism.schedule": "1f1b",
-    "parallelism.context": 1,
-    "parallelism.expert": 1,
-    "parallelism.expert_tensor": 1,
-    "parallelism.first_stage_layers": None,
-    "parallelism.last_stage_layers": None,
-}
-"""Where the walk begins: one accelerator, whatever the plan has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question: its number in the flow, what it looked at, yes, no, YES (it decided) or -, and the field that decides."""
-
-    number: int
-    text: str
-    numbers: str
-    answer: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Walk:
-    """The questions in order, the layout proposed (path to value), and its ledger, which is None where nothing fitted."""
-
-    questions: tuple[Question, ...]
-    proposal: dict[str, Any]
-    trial: Trial | None
-
-    def differs(self, plan: Plan) -> dict[str, Any]:
-        """What the plan would have to change: the proposed fields that it does not have already."""
-        return {path: value for path, value in self.proposal.items() if _own(plan, path) != value}
-
-
-def _own(plan: Plan, path: str) -> Any:
-    if path == "parallelism.sharding":
-        return Situation(plan).word(path)
-    table, name = path.split(".")
-    return getattr(getattr(plan, table), name)
-
-
-@dataclass(slots=True)
-class Path:
-    """A walk under way: the plan, the share of memory to stay in, what is settled, what was asked."""
-
-    plan: Plan
-    s: Situation
-    share: float
-    settled: dict[str, Any]
-    asked: list[Question] = field(default_factory=list[Question])
-    found: Trial | None = None
-
-    def ask(self, number: int, text: str, numbers: str, answer: str, path: str) -> None:
-        """Write a question down."""
-        self.asked.append(Question(number, text, numbers, answer, path))
-
-    def attempt(self, fields: dict[str, Any]) -> Trial:
-        """The ledger with more fields settled; keeps the first that fits."""
-        trial = tried(self.plan, {**self.settled, **fields})
-        if self.found is None and trial.fits(self.share):
-            self.found = trial
-            self.settled.update(fields)
-        return trial
 
 
 def walk(plan: Plan) -> Walk | None:
@@ -103,6 +36,7 @@ def walk(plan: Plan) -> Walk | None:
     _pipeline(begin)
     _context(begin)
     _recomputed(begin)
+    _interleaved(begin)
     _experts(begin)
     proposal = begin.settled if begin.found else {}
     return Walk(tuple(sorted(begin.asked, key=lambda one: one.number)), proposal, begin.found)
@@ -228,10 +162,32 @@ def _pipeline(path: Path) -> None:
         trial, degree = path.attempt(stages), stages["parallelism.pipeline"]
         if trial.broken:
             continue
-        count = trial.plan.batch.global_batch_sequences or 0
-        numbers = f"{_against(path, trial)}; wants {4 * degree} microbatches of {count:,.0f} sequences"
+        numbers = f"{_against(path, trial)}; wants {4 * degree} microbatches a replica"
         path.ask(5, f"Does pipeline {degree} fit?", numbers, "YES" if path.found else "no", "parallelism.pipeline")
         if path.found:
+            return
+
+
+CHUNKS: Final = (8, 6, 5, 4, 3, 2)
+"""Chunks of a rank that are tried, the shortest bubble first."""
+
+
+def _interleaved(path: Path) -> None:
+    """A pipeline idles less in chunks, where the framework has them and they fit."""
+    degree = int(path.settled["parallelism.pipeline"])
+    if not path.found or degree == 1 or "interleaved" not in SCHEDULES[path.plan.training.framework].words:
+        return
+    for chunks in CHUNKS:
+        fields = {"parallelism.virtual_pipeline": chunks, "parallelism.schedule": "interleaved"}
+        trial = tried(path.plan, {**path.settled, **fields})
+        if trial.fits(path.share):
+            path.found = trial
+            path.settled.update(fields)
+            text, numbers = (
+                f"Do {chunks} chunks a rank fit?",
+                f"{_against(path, trial)}; the pipeline idles {chunks} times less",
+            )
+            path.ask(5, text, numbers, "yes", "parallelism.virtual_pipeline")
             return
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from trainplan.dryrun import dry_runs
 from trainplan.estimation import estimate
 from trainplan.plan.plan import Plan
+from trainplan.plan.read import open_plan
 from trainplan.reverse import (
     changed,
     fewest_nodes,
@@ -198,3 +200,16 @@ def test_a_trial_finds_the_same_worst_rank(planned: Planned, schedule: str, laye
     memory = estimate(plan).memory
     assert tried(plan).total == memory.total
     assert tried(plan).memory.worst_rank == memory.worst_rank
+
+
+def test_the_walk_interleaves_a_pipeline_where_the_framework_does() -> None:
+    """The 405B needs a pipeline; in chunks it idles eight times less, and DeepSpeed has no chunks."""
+    plan = open_plan(Path(__file__).resolve().parents[2] / "plans" / "llama-3.1-405b.toml").plan
+    told = walk(plan)
+    assert told is not None
+    assert told.proposal["parallelism.schedule"] == "interleaved"
+    assert told.proposal["parallelism.virtual_pipeline"] == 8
+    assert told.trial is not None
+    assert told.trial.fits(0.85)
+    other = walk(changed(plan, {"training.framework": "deepspeed"}))
+    assert other is None or other.proposal.get("parallelism.schedule", "1f1b") == "1f1b"
