@@ -41,6 +41,13 @@ class Difference:
     gone_findings: tuple[str, ...]
 
 
+def _grown(share: float) -> str:
+    """A change in percent, or from ten times on how many times as much."""
+    if share >= 9.0:
+        return f"x {1.0 + share:,.0f}"
+    return f"{share:+.1%}".replace("%", " %") if share else ""
+
+
 def differences(before: Estimate, after: Estimate) -> Difference:
     """Everything that differs."""
     keys = dict.fromkeys((*before.quantities, *after.quantities))
@@ -77,7 +84,7 @@ def _move(key: str, before: Estimate, after: Estimate) -> Move | None:
         old_text[0],
         new_text[0],
         movement(old, new, style),
-        f"{share:+.1%}".replace("%", " %") if share else "",
+        _grown(share),
         getattr(new, "unit", "1"),
         _plain(old),
         _plain(new),

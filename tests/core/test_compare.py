@@ -86,3 +86,10 @@ def test_times_below_an_hour_are_minutes_and_seconds(seconds: float, text: str) 
 def test_a_time_moves_in_minutes_and_seconds() -> None:
     assert numbers.clock(683.2).moved(600.0, 683.2) == "+83.20 s"
     assert numbers.clock(683.2).moved(683.2, 683.2) == ""
+
+
+def test_a_number_that_grew_tenfold_is_told_in_times() -> None:
+    """Percent of thousands say nothing: 32 sequences in place of 1,024 take 32 times the steps."""
+    found = moves("batch.global_batch_sequences=32", "cluster.nodes=4")["tokens.steps"]
+    assert found.share == "x 32"
+    assert moves("data.train_tokens=20T")["compute.training_flops"].share == "+28.2 %"

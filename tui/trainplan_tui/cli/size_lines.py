@@ -40,23 +40,23 @@ def _first(tried: tuple[Size, ...]) -> Size | None:
 
 
 def _answer(first: Size | None, goal: str) -> str:
-    begin = "no size tried meets" if first is None else f"{first.nodes:,} nodes: the fewest that meet"
+    begin = "no size tried meets" if first is None else f"{_nodes(first.nodes)}: the fewest that meet"
     return f"{begin} {goal}, at the predicted utilization"
 
 
 def _row(one: Size, currency: str, begin: str) -> str:
     if one.best is None:
-        return f"{begin}{one.nodes:>7,} nodes  {one.why}"
+        return f"{begin}{_nodes(one.nodes):>13}  {one.why}"
     time, cost = _time(one.wall_time), _cost(one.cost, currency)
-    numbers = f"{one.nodes:>7,} nodes  step {one.best.step:>9,.3f} s  {time:>10}  {cost:>14}"
+    numbers = f"{_nodes(one.nodes):>13}  step {one.best.step:>9,.3f} s  {time:>10}  {cost:>14}"
     return f"{begin}{numbers}  {in_words(one.best.fields)}{''.join(f'  {miss}' for miss in _misses(one))}"
 
 
 def _sentence(one: Size, currency: str) -> str:
     if one.best is None:
-        return f"{one.nodes:,} nodes: {one.why}"
+        return f"{_nodes(one.nodes)}: {one.why}"
     told = [f"step {one.best.step:,.4g} s", _time(one.wall_time), _cost(one.cost, currency), *_misses(one)]
-    return f"{one.nodes:,} nodes: {', '.join(told)}: {in_words(one.best.fields)}"
+    return f"{_nodes(one.nodes)}: {', '.join(told)}: {in_words(one.best.fields)}"
 
 
 def _misses(one: Size) -> list[str]:
@@ -74,3 +74,7 @@ def _cost(cost: Quantity, currency: str) -> str:
 
 def _why(value: Quantity) -> str:
     return value.code if isinstance(value, Blocked) else ""
+
+
+def _nodes(count: int) -> str:
+    return f"{count:,} node{'' if count == 1 else 's'}"
