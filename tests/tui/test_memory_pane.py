@@ -68,3 +68,8 @@ async def test_columns_that_do_not_fit_are_left_out_whole(play, example) -> None
     heads = next(line for line in app.seen if line.lstrip().startswith("rank "))
     row = app.seen[app.seen.index(heads) + 1]
     assert len(heads.split()) == len(row.split())
+
+
+async def test_the_footer_says_what_enter_does_on_an_answer(play, example) -> None:
+    app = await play(example, "4 v G")
+    assert "enter edit field" in app.seen[-1]
