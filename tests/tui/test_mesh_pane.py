@@ -176,3 +176,23 @@ async def test_a_finding_whose_field_is_the_second_of_a_row_is_told_of(play, exa
         assert any(line.startswith("\u2500\u2500 parallelism.recompute") for line in lines_of(app))
 
     await play(example, "5", then=then)
+
+
+async def test_every_transfer_can_be_reached_and_its_time_explained(play, bad) -> None:
+    app = await play(bad, "5 v G")
+    table = [one for one in app.session.shown.estimate.communication.table if float(one.bytes)]
+    rows = [row for row in app.rows() if row.id]
+    assert len(rows) == len(table) > 1
+    assert app.rows()[app.cursor.position(app.rows())] is not rows[0]
+    app = await play(bad, "5 v G x")
+    last, seen = table[-1], "\n".join(app.seen)
+    assert f"Explain time of {last.dimension}, {last.name}" in seen
+    assert app.sheets[-1].node.value == last.time
+    assert app.sheets[-1].branches()
+
+
+async def test_an_edit_in_the_tree_of_a_transfer_moves_its_time(play, bad) -> None:
+    app = await play(bad, "5 v G x")
+    before = app.sheets[-1].node.value
+    app.apply("data.sequence_length", "4096")
+    assert app.sheets[-1].node.value < before

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from trainplan_tui.keys import ALL_PLACES
 from trainplan_tui.panes.inspector import finding_of, told
-from trainplan_tui.panes.names import is_standing
+from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -121,18 +122,10 @@ class Commands:
 
     def _walked(self, id_: str) -> None:
         """The field that decides a question of the walk, or all of its proposal as one edit."""
-        if id_ != "walk proposal":
-            self.host.start_edit(id_.split(" ", 2)[2])
-            return
-        from trainplan_tui.listing_edits import take_layout
-        from trainplan_tui.panes.mesh import proposal, untaken
-
-        plan = self.host.session.shown.plan
-        fields = proposal(plan)
-        if fields:
-            take_layout(self.host, fields)
+        if id_ == "walk proposal":
+            self._list("take_proposal")
         else:
-            self.host.message = f"{untaken(plan)}; enter sets nothing"
+            self.host.start_edit(id_.split(" ", 2)[2])
 
     def explain(self) -> None:
         """The tree of a figure, or what a field is and moves."""
@@ -152,6 +145,11 @@ class Commands:
             return
         if row.id == "walk proposal":
             self.host.message = told(row, self.host.session.shown)[1][0]
+            return
+        if row.id.startswith(SENT):
+            from trainplan_tui.panes.mesh import sent_time
+
+            self.host.open_sheet(ExplainSheet(self.host, row.id, partial(sent_time, row.id)))
             return
         box, decides = self.host.box(), row.id.split(" ", 2)[2] if row.id.startswith("walk ") else row.id
         self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else decides))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainplan.cardtext import sentence
-from trainplan.estimation import Value
+from trainplan.estimation import Estimate, Value
 from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
@@ -12,7 +12,7 @@ from trainplan.moves import dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.table import blocked_by, rests
-from trainplan_tui.panes.names import is_standing
+from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
 
@@ -44,7 +44,7 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
         return claims.told(row.id, shown)
     if row.id.startswith("walk "):
         return _of_walk(row.id, shown)
-    value = shown.estimate.quantities.get(row.id)
+    value = value_of(row.id, shown.estimate)
     return row.id, [] if value is None else _of_figure(value, shown)
 
 
@@ -59,6 +59,15 @@ def _of_walk(id_: str, shown: Shown) -> tuple[str, list[str]]:
     return "decision walk", [
         f"enter sets, as one edit: {sets}" if sets else f"{untaken(shown.plan)}; enter sets nothing"
     ]
+
+
+def value_of(id_: str, estimate: Estimate) -> Value | None:
+    """The value of a row: a quantity, or the time of an operation that sends."""
+    if not id_.startswith(SENT):
+        return estimate.quantities.get(id_)
+    from trainplan_tui.panes.mesh import sent_time
+
+    return sent_time(id_, estimate)
 
 
 def finding_of(row: BodyRow, shown: Shown) -> Finding | None:
@@ -162,7 +171,7 @@ def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:
         return [piece for text in standing.side(row, shown, width) for piece in _indented(text, width)]
     key, sentences = told(row, shown, cell)
     lines = [key, *(piece for text in sentences for piece in wrapped(text, width))]
-    value = shown.estimate.quantities.get(row.id)
+    value = value_of(row.id, shown.estimate)
     if isinstance(value, Figure) and isinstance(value.origin, Card):
         lines += [
             "",

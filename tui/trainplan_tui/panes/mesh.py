@@ -6,7 +6,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from trainplan import numbers
-from trainplan.figure import Figure
+from trainplan.estimation import Estimate, Value
+from trainplan.figure import Blocked, Figure
 from trainplan.ledgers_step import PARALLELISM as LEDGER
 from trainplan.ledgers_step import WATERFALL
 from trainplan.listings import transfers
@@ -14,7 +15,7 @@ from trainplan.plan.plan import Plan
 from trainplan.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
-from trainplan_tui.panes.names import BUDGETS, MESH
+from trainplan_tui.panes.names import BUDGETS, MESH, SENT
 from trainplan_tui.panes.rows import BodyRow, Box, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from trainplan.walk import Walk
 
 WATER = "parallelism.waterfall."
+GONE = Blocked("none")
+"""The time of an operation that an edit took out of the layout."""
 CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
 AXES = ("t", "c", "d", "p")
 """Order of ranks, fastest first: tensor, context, data, pipeline, as Megatron numbers them."""
@@ -135,12 +138,18 @@ def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = transfers(shown.estimate)
     if not listing.rows:
         return [note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs)]
-    found = listing_rows(listing, width, glyphs, reach="sent")
+    ids = [f"{SENT}{row[0]}, {row[1]}" for row in listing.rows]
+    found = listing_rows(listing, width, glyphs, reach="sent", ids=ids)
     sending = {row[0] for row in listing.rows}
     silent = [one.dimension for one in shown.estimate.communication.table if one.dimension not in sending]
     if silent:
         found.append(note_row(f"nothing is sent by {', '.join(dict.fromkeys(silent))}", width, glyphs))
     return found
+
+
+def sent_time(id_: str, estimate: Estimate) -> Value:
+    """The time of the operation of a row of what is sent. It has no key: only what of it stays in sight is a quantity."""
+    return next((one.time for one in estimate.communication.table if id_ == f"{SENT}{one.dimension}, {one.name}"), GONE)
 
 
 def views(shown: Shown) -> int:
