@@ -37,7 +37,11 @@ class Node:
 
 def tree(estimate: Estimate, key: str, depth: int = 99) -> Node:
     """The tree of a quantity. Raises KeyError where the estimate has no such quantity."""
-    value = estimate.all_quantities[key]
+    return tree_of(estimate, key, estimate.all_quantities[key], depth)
+
+
+def tree_of(estimate: Estimate, key: str, value: Value, depth: int = 99) -> Node:
+    """The tree of a value of the estimate that has no key of its own; `key` is what it is called."""
     return _node(estimate, key.rsplit(".", 1)[-1], value, depth, set(), key.startswith(DEVICE))
 
 

@@ -97,6 +97,26 @@ async def test_d_compares_with_the_plan_and_comes_back(play, small) -> None:
     await play(small, "5 F", then=then)
 
 
+async def test_u_undoes_nothing_where_a_layout_is_compared_and_says_so(play, small) -> None:
+    async def then(app, pilot) -> None:
+        await _until(app, pilot, lambda: found(app))
+        await _press(app, "j", "j", "j", "d")
+        assert "undo" not in lines_of(app)[-1]
+        await _press(app, "u")
+        assert app.session.shown.text == small
+        assert "only against the saved plan" in lines_of(app)[-1]
+
+    await play(small, "5 F", then=then)
+
+
+async def test_u_undoes_a_field_where_the_saved_plan_is_compared(play, small) -> None:
+    app = await play(small, "5 + d")
+    assert "undo" in app.seen[-1]
+    assert app.session.shown.plan.parallelism.tensor == 2
+    app = await play(small, "5 + d u")
+    assert app.session.shown.plan.parallelism.tensor == 1
+
+
 async def test_escape_stops_a_search_under_way_and_then_leaves(play, small, monkeypatch) -> None:
     from trainplan.search import searching
 

@@ -54,7 +54,7 @@ async def test_the_second_view_holds_ranks_and_answers_and_a_row_leads_to_its_fi
     app = await play(example, "4 v")
     assert any("ranks, GiB" in line for line in app.seen)
     assert any("largest microbatch" in line for line in app.seen)
-    app = await play(example, "4 v enter 2 enter")
+    app = await play(example, "4 v j enter 2 enter")
     assert app.session.shown.plan.batch.micro_batch_sequences == 2
 
 
@@ -67,4 +67,23 @@ async def test_columns_that_do_not_fit_are_left_out_whole(play, example) -> None
     app = await play(example, "4 v", size=(60, 20))
     heads = next(line for line in app.seen if line.lstrip().startswith("rank "))
     row = app.seen[app.seen.index(heads) + 1]
-    assert len(heads.split()) == len(row.split())
+    assert len(heads.split()) == len(row.lstrip(">").split())
+
+
+async def test_the_footer_says_what_enter_does_on_an_answer(play, example) -> None:
+    app = await play(example, "4 v G")
+    assert "enter edit field" in app.seen[-1]
+
+
+async def test_a_row_of_the_table_of_ranks_is_explained_by_its_total(play, example) -> None:
+    app = await play(example.replace("pipeline = 1", "pipeline = 4"), "4 v j x")
+    assert any("Explain memory.ranks.1.total" in line for line in app.seen)
+
+
+async def test_the_restore_of_the_ledger_stands_beside_that_of_the_worst_rank_with_its_rank(play, example) -> None:
+    app = await play(example.replace("pipeline = 1", "pipeline = 4"), "4", size=(160, 45))
+    memory = app.session.shown.estimate.memory
+    highest = max(memory.table, key=lambda one: float(one.restore))
+    line = next(line for line in app.seen if "with overhead" in line)
+    assert f"restore, rank {highest.rank}, with overhead" in line
+    assert line.endswith(f"{float(memory.restore) / 2**30:.2f}")

@@ -80,3 +80,119 @@ async def test_a_step_skips_values_that_break_a_rule(play, example) -> None:
 async def test_a_narrow_window_stacks_the_layout(play, example) -> None:
     app = await play(example, "5", size=(60, 20))
     assert not any("sharding" in line and "tensor" in line for line in app.seen)
+
+
+BAD = (("tensor = 1", "tensor = 8"), ("pipeline = 1", "pipeline = 4"))
+
+
+@pytest.fixture
+def bad(example: str) -> str:
+    """The example with a layout that the walk would change, and nodes that make it ask more."""
+    for old, new in BAD:
+        example = example.replace(old, new)
+    return example
+
+
+async def test_j_and_k_walk_every_row_of_the_decision_walk(play, bad) -> None:
+    app = await play(bad, "5 v v")
+    reached = [place for place, row in enumerate(app.rows()) if row.id]
+    walked = await play(bad, "5 v v" + " j" * len(reached))
+    assert walked.cursor.position(walked.rows()) == reached[-1]
+    for count in range(len(reached)):
+        assert (await play(bad, "5 v v G" + " k" * count)).cursor.position(app.rows()) == reached[-1 - count]
+
+
+async def test_every_row_of_a_question_leads_to_its_field(play, bad) -> None:
+    app = await play(bad, "5 v v j j enter")
+    assert "sharding" in app.seen[-1] + "".join(app.seen[14:])
+    assert app.sheets[-1].box.path == "parallelism.sharding"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_a_figure_that_stands_twice_in_the_pane_does_not_hold_the_cursor(play, example, size) -> None:
+    app = await play(example, "5", size=size)
+    reached = [place for place, row in enumerate(app.rows()) if row.id]
+    assert len({app.rows()[place].id for place in reached}) < len(reached), "the step stands as a bar and in the ledger"
+    walked = await play(example, "5" + " j" * len(reached), size=size)
+    assert walked.cursor.position(walked.rows()) == reached[-1]
+
+
+async def test_backspace_comes_back_to_the_question_that_enter_left(play, bad) -> None:
+    app = await play(bad, "5 v v j j enter esc backspace")
+    assert "view 3 of 3" in app.seen[2]
+    assert next(line for line in app.seen if line.startswith(">")).startswith(">2 Does zero-2 fit?")
+
+
+async def test_a_finding_leads_to_its_field_from_another_view_of_its_pane(play, bad) -> None:
+    async def then(app, pilot) -> None:
+        assert app.jump("parallelism.recompute")
+        assert (app.cursor.shown_pane.module, app.cursor.view) == ("mesh", 0)
+
+    await play(bad, "5 v v", then=then)
+
+
+async def test_the_proposal_can_be_read_with_the_cursor_on_it_in_a_low_window(play, bad) -> None:
+    from trainplan_tui.panes.mesh import proposal
+
+    app = await play(bad, "5 v v G")
+    fields = proposal(app.session.shown.plan)
+    assert len(fields) > 1
+    rule = next(place for place, line in enumerate(app.seen) if line.startswith("\u2500\u2500 decision walk"))
+    for lines in (app.seen[3:rule], app.seen[rule:]):
+        told = " ".join(lines)
+        assert all(f"{path.rsplit('.', 1)[-1]} {value}" in told for path, value in fields.items())
+    assert "enter take proposal" in app.seen[-1]
+
+
+async def test_the_footer_offers_no_proposal_that_the_plan_has(play, bad) -> None:
+    app = await play(bad, "5 v v G enter G")
+    assert "take proposal" not in app.seen[-1]
+    assert "enter explain" not in app.seen[-1]
+    again = await play(bad, "5 v v G enter enter")
+    assert "the plan has it; enter sets nothing" in again.seen[-1]
+
+
+async def test_the_footer_says_that_enter_edits_the_field_of_a_question_and_x_explains_it(play, bad) -> None:
+    app = await play(bad, "5 v v j")
+    assert "enter edit field" in app.seen[-1]
+    app = await play(bad, "5 v v j x")
+    assert "Explain parallelism.sharding" in "\n".join(app.seen)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 30)])
+async def test_the_inspector_tells_of_the_field_under_the_cursor_where_two_share_a_row(play, example, size) -> None:
+    left, right = await play(example, "5", size=size), await play(example, "5 l", size=size)
+    assert any("parallelism.tensor" in line for line in left.seen)
+    assert any("parallelism.sharding" in line for line in right.seen)
+    assert not any("parallelism.tensor" in line for line in right.seen)
+
+
+async def test_a_finding_whose_field_is_the_second_of_a_row_is_told_of(play, example) -> None:
+    async def then(app, pilot) -> None:
+        assert app.jump("parallelism.recompute")
+        app.paint()
+        from tests.tui.conftest import lines_of
+
+        assert any(line.startswith("\u2500\u2500 parallelism.recompute") for line in lines_of(app))
+
+    await play(example, "5", then=then)
+
+
+async def test_every_transfer_can_be_reached_and_its_time_explained(play, bad) -> None:
+    app = await play(bad, "5 v G")
+    table = [one for one in app.session.shown.estimate.communication.table if float(one.bytes)]
+    rows = [row for row in app.rows() if row.id]
+    assert len(rows) == len(table) > 1
+    assert app.rows()[app.cursor.position(app.rows())] is not rows[0]
+    app = await play(bad, "5 v G x")
+    last, seen = table[-1], "\n".join(app.seen)
+    assert f"Explain time of {last.dimension}, {last.name}" in seen
+    assert app.sheets[-1].node.value == last.time
+    assert app.sheets[-1].branches()
+
+
+async def test_an_edit_in_the_tree_of_a_transfer_moves_its_time(play, bad) -> None:
+    app = await play(bad, "5 v G x")
+    before = app.sheets[-1].node.value
+    app.apply("data.sequence_length", "4096")
+    assert app.sheets[-1].node.value < before

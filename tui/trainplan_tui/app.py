@@ -224,10 +224,8 @@ class PlanApp(KeyedApp):
 
     def jump(self, where: str) -> bool:
         """Put the cursor on a plan path or quantity, in this pane first, else in the first that has it."""
-        order = [self.cursor.pane, *(i for i in range(len(PANES)) if i != self.cursor.pane)]
         width, height = self.window
-        for index in order:
-            view = self.cursor.views.get(index, 0)
+        for index, view in self.cursor.searched():
             rows = body_rows(self.session.shown, PANES[index], width, height, self.glyphs, view)
             for row in rows:
                 paths = [box.path for box in row.boxes]
@@ -235,6 +233,7 @@ class PlanApp(KeyedApp):
                     self.close_sheets()
                     self.cursor.remember()
                     self.cursor.go(index)
+                    self.cursor.views[index] = view
                     self.cursor.put(row)
                     self.cursor.cell = paths.index(where) if where in paths else 0
                     return True

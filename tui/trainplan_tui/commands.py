@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from trainplan_tui.keys import ALL_PLACES
-from trainplan_tui.panes.inspector import finding_of
-from trainplan_tui.panes.names import is_standing
+from trainplan_tui.panes.inspector import finding_of, told
+from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -121,15 +122,10 @@ class Commands:
 
     def _walked(self, id_: str) -> None:
         """The field that decides a question of the walk, or all of its proposal as one edit."""
-        if id_ != "walk proposal":
-            self.host.cursor.remember()
-            self.host.cursor.views[self.host.cursor.pane] = 0
+        if id_ == "walk proposal":
+            self._list("take_proposal")
+        else:
             self.host.start_edit(id_.split(" ", 2)[2])
-            return
-        from trainplan_tui.listing_edits import take_layout
-        from trainplan_tui.panes.mesh import proposal
-
-        take_layout(self.host, proposal(self.host.session.shown.plan))
 
     def explain(self) -> None:
         """The tree of a figure, or what a field is and moves."""
@@ -147,8 +143,16 @@ class Commands:
 
             self.host.open_sheet(StandingSheet(self.host, row))
             return
-        box = self.host.box()
-        self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else row.id))
+        if row.id == "walk proposal":
+            self.host.message = told(row, self.host.session.shown)[1][0]
+            return
+        if row.id.startswith(SENT):
+            from trainplan_tui.panes.mesh import sent_time
+
+            self.host.open_sheet(ExplainSheet(self.host, row.id, partial(sent_time, row.id)))
+            return
+        box, decides = self.host.box(), row.id.split(" ", 2)[2] if row.id.startswith("walk ") else row.id
+        self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else decides))
 
     def _back(self) -> None:
         self.host.cursor.needle = ""
@@ -254,7 +258,7 @@ class Commands:
         at = self.host.cursor.position(rows)
         places = [rows.index(row) for row in hits]
         later = [i for i in places if i > at] if step > 0 else [i for i in reversed(places) if i < at]
-        self.host.cursor.put(rows[later[0] if later else places[0 if step > 0 else -1]])
+        self.host.cursor.put_at(rows, later[0] if later else places[0 if step > 0 else -1])
 
     def _next_finding(self, step: int = 1) -> None:
         if self.host.cursor.shown_pane.module == "ready":

@@ -7,6 +7,7 @@ from typing import Final
 
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.shown import Shown
 from trainplan_tui.widgets.frame import Entry
 
 EDITING: Final = (
@@ -41,10 +42,10 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     if editing:
         return list(EDITING)
     row = rows[host.cursor.position(rows)] if rows else None
-    first, module = _enter(row), host.cursor.shown_pane.module
-    shown: list[tuple[str, str]] = [("row.enter", first)] if row and row.id else []
+    first, module = _enter(row, host.session.shown), host.cursor.shown_pane.module
+    shown: list[tuple[str, str]] = [("row.enter", first)] if row and row.id and first else []
     shown += [one for one in OF_PANE.get(module, ()) if module in ("pilot", "ready") and not _refused(one[0], row)]
-    shown += [("row.explain", "explain")] if first == "edit" and module != "pilot" else []
+    shown += [("row.explain", "explain")] if first in ("edit", "edit field") and module != "pilot" else []
     shown += [("field.up", "step")] if row and row.boxes and module != "pilot" else []
     if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
         shown += [("pane.view", "view")]
@@ -62,14 +63,25 @@ def _refused(id_: str, row: BodyRow | None) -> bool:
     return id_ == "ready.waive" and item is not None and item.blocking
 
 
-def _enter(row: BodyRow | None) -> str:
+def _enter(row: BodyRow | None, shown: Shown) -> str:
+    """What `enter` does on a row; empty where it would only say why it does nothing."""
     if row and row.boxes:
         return "edit"
     if row and row.id.startswith("readiness."):
         return "walk"
     if row and row.id.startswith("claim "):
         return "take as evidence"
+    if row and row.id.startswith("walk "):
+        return _walked(row.id, shown)
     return "go to field" if row and row.kind == "finding" else "explain"
+
+
+def _walked(id_: str, shown: Shown) -> str:
+    from trainplan_tui.panes.mesh import proposal
+
+    if id_ != "walk proposal":
+        return "edit field"
+    return "take proposal" if proposal(shown.plan) else ""
 
 
 def _everywhere(host: Host) -> list[tuple[str, str]]:

@@ -132,6 +132,18 @@ def take_layout(host: Host, fields: Mapping[str, object]) -> None:
     _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {count}")
 
 
+def take_proposal(host: Host) -> None:
+    """Set what the decision walk proposes as one edit, or say why it proposes nothing."""
+    from trainplan_tui.panes.mesh import proposal, untaken
+
+    plan = host.session.shown.plan
+    fields = proposal(plan)
+    if fields:
+        take_layout(host, fields)
+    else:
+        host.message = f"{untaken(plan)}; enter sets nothing"
+
+
 def take_claim(host: Host) -> None:
     """Set utilization from the run or the prediction under the cursor, with its evidence, as one edit."""
     from trainplan_tui.panes.claims import claim_of

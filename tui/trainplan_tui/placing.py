@@ -11,15 +11,19 @@ from trainplan_tui.panes.specs import PANES, Pane
 
 @dataclass(eq=False)
 class Cursor:
-    """Each pane remembers its row. Rows are found by id, so an edit that adds or removes rows moves nothing."""
+    """Each pane remembers its row. Rows are found by id, so an edit that adds or removes rows moves nothing.
+
+    A figure may stand twice in a pane, as a bar and in the ledger: `turns` says which of the rows of one id it is.
+    """
 
     pane: int = 0
     cell: int = 0
     needle: str = ""
     tops: dict[int, int] = field(default_factory=dict[int, int])
     places: dict[int, str] = field(default_factory=dict[int, str])
+    turns: dict[int, int] = field(default_factory=dict[int, int])
     views: dict[int, int] = field(default_factory=dict[int, int])
-    jumps: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    jumps: list[tuple[int, int, str, int]] = field(default_factory=list[tuple[int, int, str, int]])
 
     @property
     def shown_pane(self) -> Pane:
@@ -31,32 +35,37 @@ class Cursor:
         """The view of the pane that shows, from 0."""
         return self.views.get(self.pane, 0)
 
+    def searched(self) -> list[tuple[int, int]]:
+        """Panes and views in which a jump looks: this pane first; in each the view that shows, then the first."""
+        order = [self.pane, *(pane for pane in range(len(PANES)) if pane != self.pane)]
+        return [(pane, view) for pane in order for view in dict.fromkeys((self.views.get(pane, 0), 0))]
+
     def position(self, rows: Sequence[BodyRow]) -> int:
         """The position of the row under the cursor; the first that can be reached where its row is gone."""
-        id_ = self.places.get(self.pane, "")
-        first = -1
-        for position, row in enumerate(rows):
-            if row.id and row.id == id_:
-                return position
-            if row.id and first < 0:
-                first = position
-        return max(first, 0)
+        id_, turn = self.places.get(self.pane, ""), self.turns.get(self.pane, 0)
+        same = [position for position, row in enumerate(rows) if row.id and row.id == id_]
+        if same:
+            return same[min(turn, len(same) - 1)]
+        return next((position for position, row in enumerate(rows) if row.id), 0)
 
-    def put(self, row: BodyRow) -> None:
-        """Put the cursor on a row."""
+    def put(self, row: BodyRow, turn: int = 0) -> None:
+        """Put the cursor on a row, or on a later one of its id."""
         if self.places.get(self.pane) != row.id:
             self.cell = 0
-        self.places[self.pane] = row.id
+        self.places[self.pane], self.turns[self.pane] = row.id, turn
+
+    def put_at(self, rows: Sequence[BodyRow], position: int) -> None:
+        """Put the cursor on the row at a position."""
+        self.put(rows[position], sum(row.id == rows[position].id for row in rows[:position]))
 
     def move(self, rows: Sequence[BodyRow], step: int) -> None:
         """Move by so many rows that can be reached, stopping at both ends."""
-        here = [row for row in rows if row.id]
+        here = [position for position, row in enumerate(rows) if row.id]
         if not here:
             return
-        ids = [row.id for row in here]
-        now = rows[self.position(rows)].id
-        at = ids.index(now) if now in ids else 0
-        self.put(here[min(max(at + step, 0), len(here) - 1)])
+        now = self.position(rows)
+        at = here.index(now) if now in here else 0
+        self.put_at(rows, here[min(max(at + step, 0), len(here) - 1)])
 
     def move_cell(self, rows: Sequence[BodyRow], step: int) -> None:
         """Move inside a row with several boxes."""
@@ -69,7 +78,7 @@ class Cursor:
 
     def remember(self) -> None:
         """Put the place on the stack that `backspace` takes back."""
-        place = (self.pane, self.places.get(self.pane, ""))
+        place = (self.pane, self.view, self.places.get(self.pane, ""), self.turns.get(self.pane, 0))
         if not self.jumps or self.jumps[-1] != place:
             self.jumps.append(place)
 
@@ -77,6 +86,6 @@ class Cursor:
         """Return where the last jump came from; whether there was one."""
         if not self.jumps:
             return False
-        self.pane, id_ = self.jumps.pop()
-        self.places[self.pane], self.cell = id_, 0
+        self.pane, view, id_, turn = self.jumps.pop()
+        self.views[self.pane], self.places[self.pane], self.turns[self.pane], self.cell = view, id_, turn, 0
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainplan.cardtext import sentence
-from trainplan.estimation import Value
+from trainplan.estimation import Estimate, Value
 from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
@@ -12,7 +12,7 @@ from trainplan.moves import dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.table import blocked_by, rests
-from trainplan_tui.panes.names import is_standing
+from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
 
@@ -20,8 +20,8 @@ FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "
 """Fields that only the forecast reads."""
 
 
-def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
-    """The key of a row for the rule, and its sentences, the most needed first."""
+def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
+    """The key of a row for the rule, and its sentences, the most needed first; of two fields in a row, of that of the cell."""
     if row.kind == "finding":
         finding = finding_of(row, shown)
         return (
@@ -36,17 +36,38 @@ def told(row: BodyRow, shown: Shown) -> tuple[str, list[str]]:
     if row.kind == "field" and row.id.startswith("data.stages."):
         return row.id, [f"{box.path.rsplit('.', 1)[-1]}: {sentence_of(box.path)}" for box in row.boxes]
     if row.kind == "field":
-        return row.id, _of_field(row.id, shown)
+        path = row.boxes[min(cell, len(row.boxes) - 1)].path if row.boxes else row.id
+        return path, _of_field(path, shown)
     if row.id.startswith("claim "):
         from trainplan_tui.panes import claims
 
         return claims.told(row.id, shown)
     if row.id.startswith("walk "):
-        decides = row.id.split(" ", 2)[-1]
-        told = "enter takes the proposal as one edit" if decides == "proposal" else f"enter goes to {decides}"
-        return "decision walk" if decides == "proposal" else decides, [told]
-    value = shown.estimate.quantities.get(row.id)
+        return _of_walk(row.id, shown)
+    value = value_of(row.id, shown.estimate)
     return row.id, [] if value is None else _of_figure(value, shown)
+
+
+def _of_walk(id_: str, shown: Shown) -> tuple[str, list[str]]:
+    """The field that a question leads to, or everything that the proposal would set."""
+    if id_ != "walk proposal":
+        path = id_.split(" ", 2)[2]
+        return path, [f"enter edits {path}"]
+    from trainplan_tui.panes.mesh import proposed, untaken
+
+    sets = proposed(shown.plan)
+    return "decision walk", [
+        f"enter sets, as one edit: {sets}" if sets else f"{untaken(shown.plan)}; enter sets nothing"
+    ]
+
+
+def value_of(id_: str, estimate: Estimate) -> Value | None:
+    """The value of a row: a quantity, or the time of an operation that sends."""
+    if not id_.startswith(SENT):
+        return estimate.quantities.get(id_)
+    from trainplan_tui.panes.mesh import sent_time
+
+    return sent_time(id_, estimate)
 
 
 def finding_of(row: BodyRow, shown: Shown) -> Finding | None:
@@ -142,15 +163,15 @@ def _of_figure(value: Value, shown: Shown) -> list[str]:
     return [f"{value.origin.name}: {value.origin.source}"]
 
 
-def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
+def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:
     """The lines of the right side: the row in full, its inputs, and what moved against the saved plan."""
     if is_standing(row.id):
         from trainplan_tui.panes import standing
 
         return [piece for text in standing.side(row, shown, width) for piece in _indented(text, width)]
-    key, sentences = told(row, shown)
+    key, sentences = told(row, shown, cell)
     lines = [key, *(piece for text in sentences for piece in wrapped(text, width))]
-    value = shown.estimate.quantities.get(row.id)
+    value = value_of(row.id, shown.estimate)
     if isinstance(value, Figure) and isinstance(value.origin, Card):
         lines += [
             "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 
 from trainplan.listings import Listing
@@ -17,8 +18,10 @@ LONG = 30
 """Cells above which a last column is wrapped under its row instead of standing in it."""
 
 
-def listing_rows(listing: Listing, width: int, glyphs: Glyphs, *, reach: str) -> list[BodyRow]:
+def listing_rows(listing: Listing, width: int, glyphs: Glyphs, *, reach: str, ids: Sequence[str] = ()) -> list[BodyRow]:
     """Title, heads, rows. A row with a path leads to its field by `enter`; `reach` makes the ids of rows unique.
+
+    `ids` are those of rows that lead to no field but can be explained, in their order.
 
     Columns that do not fit are left out from the right, whole.
     """
@@ -32,7 +35,7 @@ def listing_rows(listing: Listing, width: int, glyphs: Glyphs, *, reach: str) ->
         found.append(BodyRow("", "picture", _line(listing.heads, kept, width, glyphs, role="dim")))
     for place, row in enumerate(listing.rows):
         path = listing.paths[place] if place < len(listing.paths) else ""
-        id_ = f"walk {reach}{place} {path}" if path else ""
+        id_ = f"walk {reach}{place} {path}" if path else "".join(ids[place : place + 1])
         found.append(BodyRow(id_, "figure" if id_ else "picture", _line(row, kept, width, glyphs)))
         if long:
             found += [note_row(f"  {line}", width, glyphs) for line in wrap(row[-1], width - 8, break_on_hyphens=False)]

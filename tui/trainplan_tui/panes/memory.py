@@ -68,7 +68,19 @@ def _asked(estimate: Estimate, view: int, width: int, glyphs: Glyphs) -> list[Bo
         makers = (listings.ranks, listings.answers, listings.changes) if view == 1 else (listings.commands,)
         _ASKED[:] = [(estimate.plan, view, [make(estimate) for make in makers])]
     told = _ASKED[0][2]
-    return [row for place, one in enumerate(told) for row in listing_rows(one, width, glyphs, reach=f"m{place}.")]
+    return [
+        row
+        for place, one in enumerate(told)
+        for row in listing_rows(one, width, glyphs, reach=f"m{place}.", ids=_totals(one, estimate))
+    ]
+
+
+def _totals(listing: Listing, estimate: Estimate) -> list[str]:
+    """What the rows of the table of ranks are explained by: the total of the first rank of each."""
+    if listing.heads[0] != "rank":
+        return []
+    keys = [f"memory.ranks.{row[0].split(' ')[0]}.total" for row in listing.rows]
+    return [key if key in estimate.quantities else "" for key in keys]
 
 
 def _tidy(rest: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -203,6 +215,7 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         if isinstance(instant.allocated, Figure):
             canvas.right(44, f"{float(instant.allocated) / GIB:.2f}", bold=instant is worst.worst)
         lines.append(canvas.line())
+    lines += _highest_restore(memory, width, glyphs)
     lines.append(rule("of the worst instant", width, "", glyphs))
     for name, value in worst.worst.parts.items():
         if isinstance(value, Figure):
@@ -211,3 +224,14 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
             canvas.right(44, f"{float(value) / GIB:.2f}")
             lines.append(canvas.line())
     return lines
+
+
+def _highest_restore(memory: MemoryBudget, width: int, glyphs: Glyphs) -> list[Line]:
+    """The restore of the ledger: on the rank where it is highest, with what the driver shows above the tensors."""
+    if not isinstance(memory.restore, Figure):
+        return []
+    rank = next((one.rank for one in memory.table if float(one.restore) == float(memory.restore)), 0)
+    canvas = Canvas(width, glyphs)
+    canvas.put(4, f"restore, rank {rank}, with overhead", end=36)
+    canvas.right(44, f"{float(memory.restore) / GIB:.2f}")
+    return [canvas.line()]

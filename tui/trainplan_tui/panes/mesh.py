@@ -6,7 +6,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from trainplan import numbers
-from trainplan.figure import Figure
+from trainplan.estimation import Estimate, Value
+from trainplan.figure import Blocked, Figure
 from trainplan.ledgers_step import PARALLELISM as LEDGER
 from trainplan.ledgers_step import WATERFALL
 from trainplan.listings import transfers
@@ -14,7 +15,7 @@ from trainplan.plan.plan import Plan
 from trainplan.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
-from trainplan_tui.panes.names import BUDGETS, MESH
+from trainplan_tui.panes.names import BUDGETS, MESH, SENT
 from trainplan_tui.panes.rows import BodyRow, Box, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from trainplan.walk import Walk
 
 WATER = "parallelism.waterfall."
+GONE = Blocked("none")
+"""The time of an operation that an edit took out of the layout."""
+CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
 AXES = ("t", "c", "d", "p")
 """Order of ranks, fastest first: tensor, context, data, pipeline, as Megatron numbers them."""
 
@@ -134,12 +138,18 @@ def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = transfers(shown.estimate)
     if not listing.rows:
         return [note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs)]
-    found = listing_rows(listing, width, glyphs, reach="sent")
+    ids = [f"{SENT}{row[0]}, {row[1]}" for row in listing.rows]
+    found = listing_rows(listing, width, glyphs, reach="sent", ids=ids)
     sending = {row[0] for row in listing.rows}
     silent = [one.dimension for one in shown.estimate.communication.table if one.dimension not in sending]
     if silent:
         found.append(note_row(f"nothing is sent by {', '.join(dict.fromkeys(silent))}", width, glyphs))
     return found
+
+
+def sent_time(id_: str, estimate: Estimate) -> Value:
+    """The time of the operation of a row of what is sent. It has no key: only what of it stays in sight is a quantity."""
+    return next((one.time for one in estimate.communication.table if id_ == f"{SENT}{one.dimension}, {one.name}"), GONE)
 
 
 def views(shown: Shown) -> int:
@@ -180,28 +190,29 @@ def _coordinates(rank: int, sizes: tuple[int, ...]) -> str:
 
 
 def walk_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
-    """The questions in order, each with its numbers and its answer; the proposal last, which `enter` takes."""
+    """The questions in order, each with its numbers and its answer; then the proposal, and last the row where `enter` takes it.
+
+    What it would set stands above that row: with the cursor on it both are in the window.
+    """
     told = _walk(shown.plan)
     if told is None:
         return [note_row("the walk needs a model, a batch and accelerators", width, glyphs, "warn")]
     found: list[BodyRow] = []
-    for step in told.questions:
+    for place, step in enumerate(told.questions):
         canvas = Canvas(width, glyphs)
         canvas.put(2, f"{step.number} {step.text}", end=width - 8)
         decided = step.answer == "YES"
         canvas.right(width - 2, step.answer, "warn" if decided else "text", bold=decided)
-        found.append(BodyRow(f"walk {step.number} {step.path}", "figure", canvas.line()))
+        found.append(BodyRow(f"walk {place} {step.path}", "figure", canvas.line()))
         found += [note_row(f"  {line}", width, glyphs) for line in wrap(step.numbers, width - 10)]
     found.append(rule_row("proposal", width, glyphs))
-    differs = told.differs(shown.plan)
-    text = ", ".join(f"{path.rsplit('.', 1)[-1]} {value}" for path, value in differs.items())
     canvas = Canvas(width, glyphs)
-    canvas.put(4, "enter takes it as one edit:" if differs else "the plan has it" if told.proposal else "nothing fits")
-    found.append(BodyRow("walk proposal", "figure", canvas.line()))
+    canvas.put(4, "enter takes it as one edit" if proposal(shown.plan) else untaken(shown.plan))
     return [
         *found,
-        *(note_row(f"  {line}", width, glyphs, "text") for line in wrap(text, width - 10)),
-        note_row("a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)", width, glyphs),
+        *(note_row(line, width, glyphs, "text") for line in wrap(proposed(shown.plan), width - 8)),
+        *(note_row(line, width, glyphs) for line in wrap(CAUTION, width - 8)),
+        BodyRow("walk proposal", "figure", canvas.line()),
     ]
 
 
@@ -221,6 +232,19 @@ def proposal(plan: Plan) -> dict[str, object]:
     """What the walk would change in a plan: path to value."""
     told = _walk(plan)
     return {} if told is None else dict(told.differs(plan))
+
+
+def untaken(plan: Plan) -> str:
+    """Why the proposal sets nothing, where it sets nothing."""
+    told = _walk(plan)
+    return "the plan has it" if told is not None and told.proposal else "nothing fits"
+
+
+def proposed(plan: Plan) -> str:
+    """What `enter` on the proposal would set, in words; empty where the plan has it or nothing fits."""
+    return ", ".join(
+        f"{path.rsplit('.', 1)[-1]} {'left out' if value is None else value}" for path, value in proposal(plan).items()
+    )
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:

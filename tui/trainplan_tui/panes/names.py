@@ -44,3 +44,7 @@ def home_of(finding: Finding) -> str:
         if finding.budget in budgets:
             return f"{name.digit} {name.short}"
     return finding.budget
+
+
+SENT: Final = "time of "
+"""Before the dimension and the operation in ids of rows of what a step sends."""

@@ -182,7 +182,7 @@ def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[Body
     if not parts.rule or not rows:
         return
     row = rows[min(view.row, len(rows) - 1)]
-    key, sentences = told(row, shown)
+    key, sentences = told(row, shown, view.cell)
     places = reachable(rows)
     position = f"row {places.index(view.row) + 1} of {len(places)}" if view.row in places else ""
     lines[parts.rule.start] = rule(key, view.width, "" if view.typing else position, view.glyphs)
@@ -220,7 +220,7 @@ def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) ->
     if not rows:
         return []
     error = view.typing.error if view.typing else ()
-    text = list(error) or side(rows[min(view.row, len(rows) - 1)], shown, width)
+    text = list(error) or side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)
     return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
 
 

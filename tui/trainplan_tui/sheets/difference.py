@@ -109,8 +109,8 @@ class DifferenceSheet(Listing):
         elif key == "enter" and entries[self.at].where:
             if not self.host.jump(entries[self.at].where):
                 self.host.message = f"{entries[self.at].where} is in no pane of this version"
-        elif key == "u" and entries[self.at].field:
-            self._take_back(entries[self.at].where)
+        elif key == "u":
+            self._undo(entries[self.at])
         elif key == "y":
             self.host.copy(
                 "\n".join("".join(span.text for span in entry.line).rstrip() for entry in entries) + "\n", "difference"
@@ -119,17 +119,21 @@ class DifferenceSheet(Listing):
             self.host.close_sheet()
             self.host.do("file.compare")
 
-    def _take_back(self, path: str) -> None:
+    def _undo(self, entry: Entered) -> None:
+        """The saved value back into one field. What another plan has is no edit of this one: nothing to undo."""
         from trainplan.plan.leaves import leaves
 
-        saved = dict(leaves(self.other.plan if self.other else self.host.session.saved.plan, ""))
-        self.host.apply(path, saved.get(path, ""))
+        if self.other is not None:
+            self.host.message = f"u undoes only against the saved plan; this is {self.names[0]} against {self.names[1]}"
+        elif entry.field:
+            self.host.apply(entry.where, dict(leaves(self.host.session.saved.plan, "")).get(entry.where, ""))
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
+        undo = [Entry("u", "undo this field")] if self.other is None else []
         return [
             Entry("enter", "go to row"),
-            Entry("u", "undo this field"),
+            *undo,
             Entry("c", "compare with"),
             Entry("y", "copy"),
             Entry("esc", "back"),

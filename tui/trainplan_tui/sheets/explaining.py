@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trainplan.explain import Node, tree
+from trainplan.estimation import Estimate, Value
+from trainplan.explain import Node, tree, tree_of
 from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import field_label, quantity_label
 from trainplan.moves import dependents
@@ -33,17 +34,19 @@ class ExplainSheet(Listing):
     word = "explain"
     page = True
 
-    def __init__(self, host: Host, key: str) -> None:
+    def __init__(self, host: Host, key: str, find: Callable[[Estimate], Value] | None = None) -> None:
+        """`find` gives the value where it has no key in the estimate; `key` is then only its name."""
         super().__init__(host.glyphs)
-        self.host, self.key = host, key
+        self.host, self.key, self.find = host, key, find
         self.folded: set[tuple[int, ...]] = set()
-        self.is_field = key not in host.session.shown.estimate.quantities
+        self.is_field = find is None and key not in host.session.shown.estimate.quantities
         self.depth = 99
 
     @property
     def node(self) -> Node:
         """The tree as the plan stands now."""
-        return tree(self.host.session.shown.estimate, self.key)
+        now = self.host.session.shown.estimate
+        return tree(now, self.key) if self.find is None else tree_of(now, self.key, self.find(now))
 
     def branches(self) -> list[Branch]:
         """The lines of the tree that are not folded."""

@@ -83,7 +83,7 @@ class HelpSheet(Listing):
     def tail(self, width: int) -> Sequence[Line]:
         """The signs, and the row that help was asked on."""
         row = self.host.row()
-        here = told(row, self.host.session.shown) if row is not None else ("", [])
+        here = told(row, self.host.session.shown, self.host.cursor.cell) if row is not None else ("", [])
         about = f"this row   {here[0]}: {' '.join(here[1])}" if here[0] else ""
         return [
             (),
