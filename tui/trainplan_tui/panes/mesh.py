@@ -211,21 +211,28 @@ def walk_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     return [
         *found,
         *(note_row(line, width, glyphs, "text") for line in wrap(proposed(shown.plan), width - 8)),
+        *(note_row(line, width, glyphs, "text") for line in wrap(_walked(shown.plan)[1], width - 8)),
         *(note_row(line, width, glyphs) for line in wrap(CAUTION, width - 8)),
         BodyRow("walk proposal", "figure", canvas.line()),
     ]
 
 
-_LAST: list[tuple[Plan, Walk | None]] = []
-"""The walk of the plan drawn last: moving the cursor walks nothing."""
+_LAST: list[tuple[Plan, Walk | None, str]] = []
+"""The walk of the plan drawn last, and the pace of its proposal: moving the cursor walks nothing."""
 
 
 def _walk(plan: Plan) -> Walk | None:
+    return _walked(plan)[0]
+
+
+def _walked(plan: Plan) -> tuple[Walk | None, str]:
+    from trainplan.pace import pace
     from trainplan.walk import walk
 
     if not _LAST or _LAST[0][0] is not plan:
-        _LAST[:] = [(plan, walk(plan))]
-    return _LAST[0][1]
+        told = walk(plan)
+        _LAST[:] = [(plan, told, "" if told is None else pace(plan, told.differs(plan)))]
+    return _LAST[0][1:]
 
 
 def proposal(plan: Plan) -> dict[str, object]:
