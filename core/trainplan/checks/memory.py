@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.changes import Change, single_changes
 from trainplan.checks.legality import LEGALITY_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.reverse import changed, single_changes, tried
+from trainplan.reverse import changed, tried
 
 GIB: Final = 2.0**30
 DECIDES: Final = {
@@ -42,12 +43,22 @@ def fits(estimate: Estimate) -> list[Finding]:
     return [Finding("M1", "error" if over else "warning", "memory", message, fix, _paths(estimate), 1e4 * share)]
 
 
+NAMED: Final = 3
+"""Changes that a fix names at most, the cheapest in accelerator time."""
+
+
 def nearest_fix(estimate: Estimate, share: float) -> str:
-    """The least costly single changes that fit, as a sentence."""
-    changes = single_changes(estimate.plan, share, most=2)[:3]
+    """The least costly single changes that fit, and by how much each makes a step longer, as a sentence."""
+    changes = single_changes(estimate.plan, share)[:NAMED]
     if not changes:
-        return "no single step of one field fits: the walk proposes a layout"
-    return "fits with " + " or ".join(f"{change.text} ({_gib(change.total)})" for change in changes)
+        return "no single change of one field fits: the walk proposes a layout"
+    return "fits with " + " or ".join(_what_it_costs(change, not place) for place, change in enumerate(changes))
+
+
+def _what_it_costs(change: Change, first: bool) -> str:
+    what = " accelerator time" if first else ""
+    cost = f"the same{what}" if change.costs_nothing else f"{100 * change.cost:+.0f} %{what}"
+    return f"{change.text} ({_gib(change.total)}, {cost})"
 
 
 def _paths(estimate: Estimate) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainplan.changes import single_changes
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
@@ -36,6 +37,17 @@ def test_m1_names_the_single_change_that_fits(varied: Varied) -> None:
     assert found(near, "M1")[0].severity == "warning"
     far = varied(f"cluster.memory_per_accelerator={int(total * 1.2)}", "batch.micro_batch_sequences=8")
     assert not found(far, "M1")
+
+
+def test_m1_names_the_cheapest_changes_and_what_they_cost(varied: Varied) -> None:
+    over = varied("batch.micro_batch_sequences=8", f"cluster.memory_per_accelerator={3 * 2**30}")
+    (finding,), known = found(over, "M1"), single_changes(over.plan)
+    assert len(known) > 1
+    named = finding.fix.removeprefix("fits with ").split(" or ")
+    assert [one.split(" (")[0] for one in named] == [change.text for change in known[:3]]
+    assert named[0].endswith(" accelerator time)")
+    for one, change in zip(named, known, strict=False):
+        assert ("the same" if change.costs_nothing else f"{100 * change.cost:+.0f} %") in one
 
 
 def test_m1_follows_the_target(varied: Varied) -> None:
