@@ -16,7 +16,7 @@ from trainplan_tui.cli.size_lines import size_columns, size_sentences
 from trainplan_tui.text.glyphs import Glyphs
 
 ORDERED: Final = {
-    "time": "predicted step, then bytes sent, then memory",
+    "time": "predicted step, those within the memory target first, then bytes sent, then memory",
     "memory": "memory, then predicted step",
     "cost": "cost, which on one cluster is the order of the predicted step",
 }
