@@ -139,10 +139,14 @@ def _kernels(s: Situation) -> Iterator[Ladder]:
 
 
 def _shardings(s: Situation) -> Iterator[Ladder]:
-    order = ("none", "zero-1", "zero-2", "zero-3")
-    kind = s.word("parallelism.sharding")
-    for other in order[order.index(kind) + 1 :] if kind in order else ("zero-3",):
+    for other in sharded_further(s):
         yield _one("parallelism.sharding", other, {"zero-1": 0.0, "zero-2": 0.02}.get(other, 0.10), "volume of gathers")
+
+
+def sharded_further(s: Situation) -> tuple[str, ...]:
+    """Shardings that leave a rank less than the plan's, the nearest first."""
+    order, kind = ("none", "zero-1", "zero-2", "zero-3"), s.word("parallelism.sharding")
+    return order[order.index(kind) + 1 :] if kind in order else ("zero-3",)
 
 
 def single_changes(plan: Plan, share: float = 1.0) -> list[Change]:

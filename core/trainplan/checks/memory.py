@@ -9,6 +9,7 @@ from typing import Final
 
 from trainplan.changes import Change, single_changes
 from trainplan.checks.legality import LEGALITY_CHECKS
+from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -223,21 +224,6 @@ def sharded_peak(estimate: Estimate) -> list[Finding]:
         return []
     message = "zero-2 holds less between steps, but its peak can be above zero-1: a full-size bucket while it reduces"
     return [Finding("M13", "info", "memory", message, "measure both", ("parallelism.sharding",), 15)]
-
-
-def resume_fits(estimate: Estimate) -> list[Finding]:
-    """M14: what a framework holds while it reads a checkpoint is above usable memory. Megatron-LM issue 1746."""
-    memory = estimate.memory
-    if (
-        not isinstance(memory.restore, Figure)
-        or not isinstance(memory.usable, Figure)
-        or memory.restore <= memory.usable
-    ):
-        return []
-    message = f"reading a checkpoint holds {_gib(memory.restore)} of {_gib(memory.usable)} usable: a run that starts cannot resume"
-    fix = "a restore tried at this size before the run; optimizer states shared by more ranks hold less twice"
-    paths = ("parallelism.sharding", "parallelism.tensor", "training.framework")
-    return [Finding("M14", "warning", "memory", message, fix, paths, 850)]
 
 
 MEMORY_CHECKS: Final = (

@@ -62,7 +62,7 @@ def test_m1_allows_more_once_a_pilot_measured(varied: Varied) -> None:
     assert float(varied().situation["memory.target_fraction"]) == 0.85
     measured = varied("memory.calibration=1.0")
     assert float(measured.situation["memory.target_fraction"]) == 0.92
-    assert "pilot measured" in measured.situation["memory.target_fraction"].origin.source
+    assert "memory.calibration is set: a measured peak" in measured.situation["memory.target_fraction"].origin.source
     own = varied("memory.calibration=1.0", "memory.target_fraction=0.8")
     assert float(own.situation["memory.target_fraction"]) == 0.8
     size = f"cluster.memory_per_accelerator={int(float(varied().memory.total) / 0.88)}"
