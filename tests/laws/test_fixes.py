@@ -120,6 +120,26 @@ def test_the_number_that_a_broken_rule_names_is_legal(
             assert rule.code not in left, (rule.code, rule.message, rule.fix, assignments)
 
 
+@pytest.mark.parametrize(
+    ("name", "edits", "fix"),
+    [
+        ("llama-3.1-405b", ("parallelism.virtual_pipeline=7",), "virtual_pipeline = 4 or 8"),
+        (
+            "deepseek-v3",
+            ("parallelism.schedule=interleaved", "parallelism.virtual_pipeline=2"),
+            "virtual_pipeline = 1",
+        ),
+    ],
+)
+def test_virtual_stages_that_are_named_have_whole_chunks(name: str, edits: tuple[str, ...], fix: str) -> None:
+    opened = open_plan(PLANS / f"{name}.toml")
+    plan = set_all(opened.source.text, opened.plan, edits).plan
+    (rule,) = [one for one in rules_broken(plan) if one.code == "G5"]
+    assert rule.fix == fix
+    for assignments in written(fix):
+        assert "G5" not in {one.code for one in rules_broken(with_assigned(plan, assignments))}
+
+
 EDITS = (
     (),
     ("training.framework=torchtitan", "parallelism.tensor=8"),
