@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trainplan.budgets.communication import Operation
+from trainplan.changes import single_changes
 from trainplan.dryrun import dry_runs
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.numbers import Style, disk_bytes, time
-from trainplan.reverse import fewest_nodes, largest_micro_batch, longest_sequence, single_changes
+from trainplan.reverse import fewest_nodes, largest_micro_batch, longest_sequence
 from trainplan.review.items import ITEMS
 from trainplan.review.ladder import ladder
 from trainplan.review.quantities import mirror_state
@@ -87,7 +88,7 @@ def changes(estimate: Estimate) -> Listing:
         (
             one.text,
             f"{one.total / GIB:,.1f}",
-            "same" if abs(one.cost) < 0.005 else f"{100 * one.cost:+.0f} %",
+            "same" if one.costs_nothing else f"{100 * one.cost:+.0f} %",
             one.reason,
         )
         for one in found

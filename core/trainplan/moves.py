@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure, Given
+
+JUDGES: Final = {"memory.target_fraction": "finding M1 and the search hold the total to it"}
+"""Fields that no figure rests on, since findings and searches compare figures with them; what does so."""
 
 _KNOWN: WeakKeyDictionary[Estimate, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
 

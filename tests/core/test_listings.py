@@ -48,7 +48,7 @@ def test_answers_fit_and_one_more_does_not(here) -> None:
 
 
 def test_every_change_fits_and_breaks_no_rule(here) -> None:
-    from trainplan.reverse import single_changes
+    from trainplan.changes import single_changes
 
     known = tried(here.plan).broken
     for change in single_changes(here.plan):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from trainplan.changes import single_changes
 from trainplan.offload import (
     HOST_ADAM,
     LINK,
@@ -17,7 +18,7 @@ from trainplan.offload import (
     step_of,
 )
 from trainplan.plan.plan import Plan
-from trainplan.reverse import single_changes, tried
+from trainplan.reverse import tried
 
 Planned = Callable[..., Plan]
 MODEL = (
@@ -114,5 +115,5 @@ def test_without_a_step_a_cost_is_what_was_judged(planned: Planned) -> None:
     blind = plan.model_copy(update={"cluster": plan.cluster.model_copy(update={"accelerator": None})})
     assert step_of(blind).work is None
     offload = next(change for change in single_changes(blind) if change.path == "training.optimizer_offload")
-    assert offload.cost == offload.guess
+    assert offload.cost == 0.5
     assert "includes" not in offload.reason

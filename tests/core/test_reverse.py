@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from trainplan.budgets.situation import Situation
+from trainplan.changes import ladders, single_changes
 from trainplan.dryrun import dry_runs
 from trainplan.estimation import estimate
 from trainplan.plan.plan import Plan
@@ -16,7 +18,6 @@ from trainplan.reverse import (
     fewest_nodes,
     largest_micro_batch,
     longest_sequence,
-    single_changes,
     tried,
 )
 from trainplan.walk import needed_tokens, walk
@@ -181,11 +182,38 @@ def test_dry_runs(planned: Planned) -> None:
     assert dry_runs(estimate(planned("training.framework=deepspeed"))) == []
 
 
-def test_the_search_for_changes_may_end_early(planned: Planned) -> None:
-    plan = planned(*MODEL)
-    everything, some = single_changes(plan), single_changes(plan, most=2)
-    assert 2 <= len(some) <= len(everything)
-    assert [change.text for change in some[:2]] == [change.text for change in everything[:2]]
+def test_further_steps_are_tried_where_the_next_does_not_fit(planned: Planned) -> None:
+    """Two sequences do not fit and one does; of each field the nearest step that fits is named."""
+    plan = planned(*MODEL, "batch.micro_batch_sequences=4", "parallelism.tensor=2", "cluster.nodes=16")
+    found = {change.path: change for change in single_changes(plan)}
+    assert found["batch.micro_batch_sequences"].value == 1
+    assert found["parallelism.context"].value == 4
+    for path in ("batch.micro_batch_sequences", "parallelism.tensor", "parallelism.context"):
+        value = found[path].value
+        before = value * 2 if path.startswith("batch.") else value // 2
+        assert not tried(plan, {path: before}).fits()
+        assert tried(plan, {path: value}).fits()
+
+
+def test_a_smaller_microbatch_divides_the_batch_of_the_present_one(planned: Planned) -> None:
+    """A microbatch of 5 is halved to nothing that divides 80 sequences of 16 ranks; one does."""
+    plan = planned(*MODEL, "batch.micro_batch_sequences=5", "batch.global_batch_sequences=80", "parallelism.tensor=2")
+    assert [change.value for change in single_changes(plan) if change.path == "batch.micro_batch_sequences"] == [1]
+
+
+@pytest.mark.parametrize(("domain", "tensors"), [(8, [2, 4, 8]), (4, [2, 4]), (1, [2])])
+def test_further_steps_of_tensor_stay_in_the_scale_up_domain(planned: Planned, domain: int, tensors: list[int]) -> None:
+    plan = planned(*MODEL, f"cluster.scale_up_domain={domain}")
+    steps = next(ladder.steps for ladder in ladders(Situation(plan)) if ladder.path == "parallelism.tensor")
+    assert [value for value, _ in steps] == tensors
+
+
+def test_more_nodes_are_named_only_where_nothing_else_fits(planned: Planned) -> None:
+    plan = planned(*MODEL, "parallelism.recompute=full")
+    doubled = tried(plan, {"cluster.nodes": 4})
+    assert doubled.fits()
+    assert (doubled.total or 0.0) < 0.99 * total(plan)
+    assert "cluster.nodes" not in {change.path for change in single_changes(plan)}
 
 
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"])

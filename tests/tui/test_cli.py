@@ -267,3 +267,10 @@ def test_escapes_in_a_plan_never_reach_the_terminal(plan, example, capsys) -> No
     run("show", plan)
     captured = capsys.readouterr()
     assert "\u202e" not in captured.out + captured.err
+
+
+def test_explain_of_the_memory_target_says_what_reads_it(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("explain", plan, "memory.target_fraction") == 0
+    assert (
+        capsys.readouterr().out.splitlines()[-1] == "  moves no figure: finding M1 and the search hold the total to it"
+    )

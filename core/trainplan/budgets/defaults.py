@@ -84,9 +84,9 @@ DEFAULTS: Final[dict[str, Default]] = {
 }
 
 AFTER_A_PEAK: Final[dict[str, Default]] = {
-    "memory.target_fraction": Default(0.92, "product judgement: a pilot measured the peak, memory.calibration"),
+    "memory.target_fraction": Default(0.92, "product judgement: memory.calibration is set: a measured peak"),
 }
-"""Defaults that stand in place of the others once a pilot has measured a peak."""
+"""Defaults that stand in place of the others once memory.calibration says that a peak was measured."""
 
 UNITS: Final[dict[str, str]] = {
     "schedule.budget": "currency",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from math import isqrt
 from typing import Any, Literal
@@ -70,7 +71,12 @@ def divisors(number: int) -> tuple[int, ...]:
 
 def nearest(size: int, degree: int) -> str:
     """The nearest divisors of `size` below and above a degree."""
-    steps = divisors(size)
-    below = max((step for step in steps if step <= degree), default=1)
-    above = min((step for step in steps if step >= degree), default=0)
-    return f"{below} or {above}" if above and above != below else str(below)
+    return nearest_of(divisors(size), degree) or "1"
+
+
+def nearest_of(legal: Iterable[int], here: int) -> str:
+    """The nearest of some numbers below and above one that is not among them; nothing where there are none."""
+    numbers = tuple(legal)
+    below = max((one for one in numbers if one < here), default=None)
+    above = min((one for one in numbers if one > here), default=None)
+    return " or ".join(str(one) for one in (below, above) if one is not None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from math import gcd, lcm
 from typing import Final
 
-from trainplan.budgets.layout import Broken, Layout, nearest, whole
+from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
 from trainplan.budgets.legality_stages import chunks, layers_over_stages, released_schedule, schedule
 from trainplan.budgets.released import SHARDINGS, left_out, nearest_word
 
@@ -29,13 +29,17 @@ def second_mesh(layout: Layout) -> Iterator[Broken]:
         return
     message = f"{world:,} accelerators do not divide by {group:,} (expert tensor x expert x pipeline)"
     reason = "accelerators not divisible by expert tensor x expert x pipeline"
-    yield Broken("G3", message, _legal_expert(layout, world // (etp * pipeline)), EXPERT_PATHS, reason)
+    yield Broken("G3", message, _legal_expert(layout, world, etp, pipeline), EXPERT_PATHS, reason)
 
 
-def _legal_expert(layout: Layout, room: int) -> str:
+def _legal_expert(layout: Layout, world: int, etp: int, pipeline: int) -> str:
+    """The most expert ranks that divide what is left of the world, with one expert tensor rank where the plan's do not."""
     experts = layout.size("model.moe.num_experts") or 1
-    best = gcd(max(room, 1), experts)
-    return f"expert = {best}" if room >= 1 else "fewer pipeline stages"
+    if world % pipeline:
+        return "fewer pipeline stages"
+    if world % (etp * pipeline):
+        return f"expert = {gcd(world // pipeline, experts)} and expert_tensor = 1"
+    return f"expert = {gcd(world // (etp * pipeline), experts)}"
 
 
 def one_mesh(layout: Layout) -> Iterator[Broken]:
@@ -46,14 +50,27 @@ def one_mesh(layout: Layout) -> Iterator[Broken]:
         return
     if etp not in (1, tensor):
         message = f"expert tensor {etp} is neither 1 nor tensor {tensor}: one mesh has no other"
-        yield Broken("G3", message, "1", EXPERT_PATHS[1:2], "expert tensor neither 1 nor tensor")
+        fix = "expert_tensor = 1" + _expert_besides(layout, expert, tensor)
+        yield Broken("G3", message, fix, EXPERT_PATHS[1:2], "expert tensor neither 1 nor tensor")
+        return
     if data is None:
         return
     ranks = data * layout.degree("context") * tensor // etp
     if ranks % expert:
         message = f"expert {expert} does not divide the {ranks:,} ranks of data x context x tensor"
         reason = "data x context x tensor not divisible by expert"
-        yield Broken("G3", message, f"expert = {nearest(ranks, expert)}", EXPERT_PATHS, reason)
+        yield Broken("G3", message, f"expert = {_nearest_expert(layout, ranks, expert)}", EXPERT_PATHS, reason)
+
+
+def _nearest_expert(layout: Layout, ranks: int, expert: int) -> str:
+    """Expert ranks that divide the ranks of the mesh and the experts."""
+    return nearest(gcd(ranks, layout.size("model.moe.num_experts") or ranks), expert)
+
+
+def _expert_besides(layout: Layout, expert: int, tensor: int) -> str:
+    """What expert ranks have to be besides, with one expert tensor rank; nothing where the plan's are legal."""
+    ranks = (layout.data or 0) * layout.degree("context") * tensor
+    return f" and expert = {_nearest_expert(layout, ranks, expert)}" if ranks % expert else ""
 
 
 def heads_and_widths(layout: Layout) -> Iterator[Broken]:
@@ -64,17 +81,26 @@ def heads_and_widths(layout: Layout) -> Iterator[Broken]:
         if size is not None and size % tensor and (path != "intermediate_size" or not all(layout.shape.sparse)):
             message = f"{name} {size:,} do not divide over {tensor} tensor ranks"
             paths, reason = ("parallelism.tensor", f"model.{path}"), f"{size:,} {name} not divisible by tensor"
-            yield Broken("G6", message, f"tensor = {nearest(size, tensor)}", paths, reason)
+            yield Broken("G6", message, f"tensor = {nearest_of(tensors(layout), tensor)}", paths, reason)
     keys = whole(layout.shape.key_value_heads)
     if keys is None or layout.shape.latent or keys % tensor == 0:
         return
     paths, reason = ("parallelism.tensor", "model.num_key_value_heads"), f"{keys} key heads not divisible by tensor"
     if tensor % keys:
         message = f"{keys} key heads are neither a multiple nor a divisor of {tensor} tensor ranks"
-        yield Broken("G7", message, f"tensor = {nearest(keys, tensor)}", paths, reason)
+        whole_keys = [step for step in tensors(layout) if keys % step == 0]
+        yield Broken("G7", message, f"tensor = {nearest_of(whole_keys, tensor)}", paths, reason)
     else:
         message = f"{keys} key heads on {tensor} tensor ranks: Megatron core 0.16 keeps copies, older versions refuse"
         yield Broken("G7", message, f"tensor = {keys}, or a version that keeps copies", paths, reason, "warning")
+
+
+def tensors(layout: Layout) -> list[int]:
+    """Tensor ranks that divide query heads and the MLP width, and key heads or the other way round; one always does."""
+    heads, width = layout.size("model.num_attention_heads") or 0, layout.size("model.intermediate_size") or 0
+    keys = 0 if layout.shape.latent else whole(layout.shape.key_value_heads) or 0
+    common = gcd(heads, 0 if layout.shape.sparse and all(layout.shape.sparse) else width) or keys
+    return [step for step in divisors(common) if not keys or keys % step == 0 or step % keys == 0]
 
 
 def experts(layout: Layout) -> Iterator[Broken]:
@@ -83,7 +109,8 @@ def experts(layout: Layout) -> Iterator[Broken]:
     if layout.shape.expert_layers is None:
         if expert * etp > 1:
             message = f"expert {expert} for a model without experts"
-            yield Broken("G8", message, "1", ("parallelism.expert",), "expert ranks for a model without experts")
+            fix = "expert = 1" if etp == 1 else "expert = 1 and expert_tensor = 1"
+            yield Broken("G8", message, fix, ("parallelism.expert",), "expert ranks for a model without experts")
         return
     if count is not None and count % expert:
         message = f"{count} experts do not divide over {expert} expert ranks"
@@ -176,7 +203,8 @@ def tensor_domain(layout: Layout) -> Iterator[Broken]:
     message = f"tensor {tensor} reaches over the scale-up domain of {domain}; at 16 a group of two nodes keeps 0.43 of the speed"
     paths = ("parallelism.tensor", "cluster.scale_up_domain")
     reason = f"tensor beyond the scale-up domain of {domain}"
-    yield Broken("P1", message, f"tensor = {domain} at most, or a measurement here", paths, reason)
+    most = max((step for step in tensors(layout) if step <= domain), default=1)
+    yield Broken("P1", message, f"tensor = {most} at most, or a measurement here", paths, reason)
 
 
 Rule = Callable[[Layout], Iterator[Broken]]

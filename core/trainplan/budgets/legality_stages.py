@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.budgets.layout import Broken, Layout, nearest
-from trainplan.budgets.released import SCHEDULES, left_out, nearest_word, used_schedule
+from trainplan.budgets.layout import Broken, Layout, nearest, nearest_of
+from trainplan.budgets.released import SCHEDULES, left_out, nearest_schedule, used_schedule
 
 ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
 """Frameworks that spread layers over stages unevenly without being told."""
@@ -45,13 +45,18 @@ def _ends(layout: Layout, layers: int, pipeline: int, paths: tuple[str, ...]) ->
     free, rest = pipeline - len(ends), layers - sum(ends)
     if rest < free or (free and rest % free) or (not free and rest):
         message = f"{rest} layers are left for {free} stages between the ends"
-        below = rest // free if free else 0
-        fix = (
-            f"ends that leave a multiple of {free}: {layers - free * below} layers on both"
-            if free
-            else f"ends of {layers}"
-        )
+        fix = _legal_ends(layout, layers - free * max(rest // free, 1) if free else layers, free)
         yield Broken("G4", message, fix, paths[1:], "layers between the ends not divisible over their stages")
+
+
+def _legal_ends(layout: Layout, spare: int, free: int) -> str:
+    """Ends that take the layers which the stages between them leave, in the fields that the plan gives."""
+    parallel, leave = layout.situation.plan.parallelism, f"ends that leave a multiple of {free}: " if free else ""
+    first, last = parallel.first_stage_layers, parallel.last_stage_layers
+    if first is None or last is None:
+        return f"{leave}{'last' if first is None else 'first'}_stage_layers = {spare}"
+    kept = min(max(spare - int(last), 1), spare - 1)
+    return f"{leave}first_stage_layers = {kept} and last_stage_layers = {spare - kept}"
 
 
 def chunks(layout: Layout) -> Iterator[Broken]:
@@ -62,16 +67,44 @@ def chunks(layout: Layout) -> Iterator[Broken]:
     paths = ("parallelism.virtual_pipeline", "parallelism.pipeline")
     if pipeline == 1:
         message = f"{virtual} virtual stages need a pipeline"
-        yield Broken("G5", message, "1", paths, "virtual stages need pipeline > 1")
-    elif layers % (pipeline * virtual) and (layers + 2) % (pipeline * virtual):
+        yield Broken("G5", message, "virtual_pipeline = 1", paths, "virtual stages need pipeline > 1")
+    elif not whole_chunks(layers, pipeline, virtual):
         message = f"{layers} layers do not divide into {pipeline} x {virtual} chunks: {layers % (pipeline * virtual)} left over"
-        fix = f"virtual_pipeline = {nearest(max(layers // pipeline, 1), virtual)}"
+        fix = _legal_chunks(layout, layers, pipeline, virtual)
         reason = f"{layers} layers not divisible by pipeline x virtual stages"
         yield Broken("G5", message, fix, paths, reason)
     elif layout.microbatches is not None and layout.microbatches % pipeline:
         message = f"{layout.microbatches} microbatches are no multiple of {pipeline} stages, which interleaving needs"
-        fix, paths = f"a multiple of {pipeline} microbatches", ("batch.global_batch_sequences", *paths)
+        fix = f"a multiple of {pipeline} microbatches, or virtual_pipeline = 1"
+        paths = ("batch.global_batch_sequences", *paths)
         yield Broken("G5", message, fix, paths, "interleaved: microbatches not divisible by pipeline")
+
+
+def whole_chunks(layers: int, pipeline: int, virtual: int) -> bool:
+    """Whether layers, or layers with the embedding and the loss as one each, divide into chunks; one a stage always does."""
+    return virtual == 1 or not layers % (pipeline * virtual) or not (layers + 2) % (pipeline * virtual)
+
+
+def _legal_chunks(layout: Layout, layers: int, pipeline: int, virtual: int) -> str:
+    """Virtual stages by the same rule, and a pipeline that keeps the plan's where only one a stage would be legal."""
+    grouped = layout.microbatches is None or not layout.microbatches % pipeline
+    most = (layers + 2) // pipeline if grouped else 1
+    legal = [1, *(count for count in range(2, most + 1) if whole_chunks(layers, pipeline, count))]
+    fix = f"virtual_pipeline = {nearest_of(legal, virtual)}"
+    known = grouped and layout.microbatches is not None
+    others = nearest_of(_pipelines(layout, layers, virtual), pipeline) if known and len(legal) == 1 else ""
+    return f"{fix}, or pipeline = {others}" if others else fix
+
+
+def _pipelines(layout: Layout, layers: int, virtual: int) -> list[int]:
+    """Pipelines that the accelerators divide into, with whole chunks of so many virtual stages and whole stages."""
+    counts = range(2, layers // virtual + 1)
+    return [count for count in counts if not layers % (count * virtual) and divides_world(layout, count)]
+
+
+def divides_world(layout: Layout, pipeline: int) -> bool:
+    """Whether the accelerators divide into groups with that pipeline; taken so where their number is not known."""
+    return layout.world is None or not layout.world % (pipeline * layout.degree("tensor") * layout.degree("context"))
 
 
 def schedule(layout: Layout) -> Iterator[Broken]:
@@ -81,7 +114,9 @@ def schedule(layout: Layout) -> Iterator[Broken]:
         return
     if pipeline % 2:
         message = f"DualPipe pairs stages, and {pipeline} is odd"
-        fix = f"pipeline = {pipeline - 1} or {pipeline + 1}"
+        even = nearest_of((one for one in (pipeline - 1, pipeline + 1) if divides_world(layout, one)), pipeline)
+        few = count is not None and count < 2 * pipeline
+        fix = f"pipeline = {even}" if even and not few else 'schedule = "1f1b"'
         yield Broken("G13", message, fix, ("parallelism.pipeline",), "DualPipe: pipeline is odd")
     elif count is not None and count < 2 * pipeline:
         message = f"DualPipe needs {2 * pipeline} microbatches at least, and a step has {count}"
@@ -99,10 +134,10 @@ def released_schedule(layout: Layout) -> Iterator[Broken]:
     if not has.words:
         message = f"{has.name} has no pipeline of its own, and the plan has {pipeline} stages"
         reason, paths = left_out("pipelines", has), ("parallelism.pipeline", *paths[1:])
-        yield Broken(
-            "G15", message, "pipeline = 1, or framework = torchtitan", paths, reason, "warning", unreleased=word
-        )
+        other = next((name for name in ("torchtitan", *SCHEDULES) if word in SCHEDULES[name].words), None)
+        fix = f'pipeline = 1, or framework = "{other}"' if other else "pipeline = 1"
+        yield Broken("G15", message, fix, paths, reason, "warning", unreleased=word)
         return
     message = f"{has.name}'s released code has no {word}: it has {' and '.join(has.words)}"
-    fix = f"{nearest_word(word, has) or has.words[0]} is nearest; the plan stands for a fork that has {word}"
+    fix = f"{nearest_schedule(word, has, layout.degree('virtual_pipeline'))} is nearest; the plan stands for a fork that has {word}"
     yield Broken("G15", message, fix, paths, left_out("schedules", has), "warning", unreleased=word)

@@ -112,3 +112,12 @@ def used_schedule(schedule: str, virtual: float) -> str:
 def nearest_word(word: str, has: Released) -> str | None:
     """The word that stands in for another in a framework, None where it has none."""
     return next((one for one in NEAREST.get(word, ()) if one in has.words), None)
+
+
+def nearest_schedule(word: str, has: Released, virtual: float) -> str:
+    """The schedule that stands in for another with so many virtual stages; where none runs with them, what to set besides."""
+    near = (*NEAREST.get(word, ()), *has.words)
+    runs = next((one for one in near if used_schedule(one, virtual) in has.words), None)
+    if runs is not None:
+        return used_schedule(runs, virtual)
+    return f'schedule = "{nearest_word(word, has) or has.words[0]}" and virtual_pipeline = 1'

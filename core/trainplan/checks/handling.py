@@ -26,7 +26,7 @@ def unshuffled(estimate: Estimate) -> list[Finding]:
     if data.sampler != "mosaic-streaming" or data.shuffle not in (None, "none"):
         return []
     message = "mosaic-streaming does not shuffle unless told to, and the plan does not say that it is"
-    fix = 'shuffle = true in the loader, and data.shuffle = "sequences" here'
+    fix = 'shuffling turned on in the loader, and data.shuffle = "sequences" here'
     return [Finding("D12", "error", "tokens", message, fix, ("data.shuffle", "data.sampler"), 60)]
 
 

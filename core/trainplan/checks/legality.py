@@ -64,7 +64,7 @@ def vocabulary_rows(estimate: Estimate) -> list[Finding]:
     )
     message = f"a vocabulary of {rows:,} on {tensor} tensor ranks is {held}: {framework} does not pad"
     even = f"{-(-rows // tensor) * tensor:,} is even, " if uneven else ""
-    fix = f"{even}vocab_size = {-(-rows // (ROWS * tensor)) * ROWS * tensor:,} is the next multiple of {ROWS} x tensor"
+    fix = f"{even}vocab_size = {-(-rows // (ROWS * tensor)) * ROWS * tensor} is the next multiple of {ROWS} x tensor"
     paths = ("model.vocab_size", "parallelism.tensor")
     return [Finding("G14", "warning" if uneven else "info", "parallelism", message, fix, paths, 45 if uneven else 12)]
 

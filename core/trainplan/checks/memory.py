@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.changes import Change, single_changes
 from trainplan.checks.legality import LEGALITY_CHECKS
+from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.reverse import changed, single_changes, tried
+from trainplan.reverse import changed, tried
 
 GIB: Final = 2.0**30
 DECIDES: Final = {
@@ -42,12 +44,22 @@ def fits(estimate: Estimate) -> list[Finding]:
     return [Finding("M1", "error" if over else "warning", "memory", message, fix, _paths(estimate), 1e4 * share)]
 
 
+NAMED: Final = 3
+"""Changes that a fix names at most, the cheapest in accelerator time."""
+
+
 def nearest_fix(estimate: Estimate, share: float) -> str:
-    """The least costly single changes that fit, as a sentence."""
-    changes = single_changes(estimate.plan, share, most=2)[:3]
+    """The least costly single changes that fit, and by how much each makes a step longer, as a sentence."""
+    changes = single_changes(estimate.plan, share)[:NAMED]
     if not changes:
-        return "no single step of one field fits: the walk proposes a layout"
-    return "fits with " + " or ".join(f"{change.text} ({_gib(change.total)})" for change in changes)
+        return "no single change of one field fits: the walk proposes a layout"
+    return "fits with " + " or ".join(_what_it_costs(change, not place) for place, change in enumerate(changes))
+
+
+def _what_it_costs(change: Change, first: bool) -> str:
+    what = " accelerator time" if first else ""
+    cost = f"the same{what}" if change.costs_nothing else f"{100 * change.cost:+.0f} %{what}"
+    return f"{change.text} ({_gib(change.total)}, {cost})"
 
 
 def _paths(estimate: Estimate) -> tuple[str, ...]:
@@ -212,21 +224,6 @@ def sharded_peak(estimate: Estimate) -> list[Finding]:
         return []
     message = "zero-2 holds less between steps, but its peak can be above zero-1: a full-size bucket while it reduces"
     return [Finding("M13", "info", "memory", message, "measure both", ("parallelism.sharding",), 15)]
-
-
-def resume_fits(estimate: Estimate) -> list[Finding]:
-    """M14: what a framework holds while it reads a checkpoint is above usable memory. Megatron-LM issue 1746."""
-    memory = estimate.memory
-    if (
-        not isinstance(memory.restore, Figure)
-        or not isinstance(memory.usable, Figure)
-        or memory.restore <= memory.usable
-    ):
-        return []
-    message = f"reading a checkpoint holds {_gib(memory.restore)} of {_gib(memory.usable)} usable: a run that starts cannot resume"
-    fix = "a restore tried at this size before the run; optimizer states shared by more ranks hold less twice"
-    paths = ("parallelism.sharding", "parallelism.tensor", "training.framework")
-    return [Finding("M14", "warning", "memory", message, fix, paths, 850)]
 
 
 MEMORY_CHECKS: Final = (

@@ -94,7 +94,15 @@ def unseeded(estimate: Estimate) -> list[Finding]:
         return []
     message = "webdataset draws shards with replacement, seeded from process, clock and system: no resume brings the order back"
     return [
-        Finding("D10", "warning", "tokens", message, "deterministic = true, or another sampler", ("data.sampler",), 52)
+        Finding(
+            "D10",
+            "warning",
+            "tokens",
+            message,
+            "resampling set to deterministic, or another sampler",
+            ("data.sampler",),
+            52,
+        )
     ]
 
 

@@ -125,7 +125,9 @@ def weights_at_the_end(estimate: Estimate) -> list[Finding]:
         return []
     message = "torchtitan's last checkpoint has only weights by default; the run cannot go on from it"
     return [
-        Finding("S7", "info", "storage", message, "last_save_model_only = false", ("training.framework",)),
+        Finding(
+            "S7", "info", "storage", message, "last_save_model_only set to false in torchtitan", ("training.framework",)
+        ),
     ]
 
 

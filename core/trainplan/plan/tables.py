@@ -324,7 +324,7 @@ class Memory(Table):
 
     target_fraction: Utilization | None = Field(
         default=None,
-        description="Share of usable memory that a plan may fill; by default 0.85, and 0.92 once a pilot measured a peak.",
+        description="Share of usable memory that a plan may fill; by default 0.85, and 0.92 once memory.calibration is set.",
     )
     fragmentation: Share = Field(default=default(0.06), description="Reserved over allocated memory, minus 1.")
     runtime_overhead: Bytes = Field(default=default(2.5 * 2**30, "2.5GiB"), description="Memory outside the allocator.")

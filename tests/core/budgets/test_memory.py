@@ -8,10 +8,11 @@ import pytest
 
 from trainplan.budgets.memory_instants import Instant
 from trainplan.budgets.memory_start import held_again
-from trainplan.checks.memory import resume_fits
+from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
 from trainplan.explain import meaning
 from trainplan.figure import Blocked, Choice, Figure
+from trainplan.finding import Finding
 from trainplan.formulas import memory_work as f
 
 Varied = Callable[..., Estimate]
@@ -319,6 +320,39 @@ def test_a_restore_is_apart_from_the_peak_and_says_when_it_does_not_fit(varied: 
     )
     assert tight.memory.total < tight.memory.usable
     assert [one.code for one in resume_fits(tight)] == ["M14"]
+
+
+STATES = ("parallelism.sharding=none", "model.vocab_size=128", "data.sequence_length=64")
+
+
+def restored_in(varied: Varied, size: float, *more: str) -> list[Finding]:
+    return resume_fits(varied(*STATES, *more, f"cluster.memory_per_accelerator={size:.0f}"))
+
+
+def test_a_run_that_does_not_start_is_not_told_that_it_cannot_resume(varied: Varied) -> None:
+    memory = varied(*STATES).memory
+    assert not restored_in(varied, 0.99 * float(memory.total))
+
+
+def test_a_restore_within_the_band_may_not_fit_and_beyond_it_cannot(varied: Varied) -> None:
+    grown = ("model.hidden_size=4096", "model.intermediate_size=16384", "model.num_attention_heads=32")
+    memory = varied(*STATES, *grown).memory
+    total, restore = float(memory.total), float(memory.restore)
+    assert restore > 1.2 * total
+    (near,) = restored_in(varied, restore / 1.05, *grown)
+    assert near.message.endswith("a run that starts may not resume")
+    (far,) = restored_in(varied, restore / 1.15, *grown)
+    assert far.message.endswith("a run that starts cannot resume")
+
+
+def test_m14_names_changes_with_which_a_restore_fits(varied: Varied) -> None:
+    grown = ("model.hidden_size=4096", "model.intermediate_size=16384", "model.num_attention_heads=32")
+    size = float(varied(*STATES, *grown).memory.restore) / 1.05
+    (finding,) = restored_in(varied, size, *grown)
+    assert "tensor = 2 (" in finding.fix
+    changed = varied(*STATES, *grown, "parallelism.tensor=2", f"cluster.memory_per_accelerator={size:.0f}")
+    assert changed.memory.restore <= changed.memory.usable
+    assert f"tensor = 2 ({float(changed.memory.restore) / 2**30:,.1f} GiB while read)" in finding.fix
 
 
 def test_compilation_is_an_instant_where_layers_are_compiled(varied: Varied) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainplan.changes import single_changes
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
@@ -38,6 +39,17 @@ def test_m1_names_the_single_change_that_fits(varied: Varied) -> None:
     assert not found(far, "M1")
 
 
+def test_m1_names_the_cheapest_changes_and_what_they_cost(varied: Varied) -> None:
+    over = varied("batch.micro_batch_sequences=8", f"cluster.memory_per_accelerator={3 * 2**30}")
+    (finding,), known = found(over, "M1"), single_changes(over.plan)
+    assert len(known) > 1
+    named = finding.fix.removeprefix("fits with ").split(" or ")
+    assert [one.split(" (")[0] for one in named] == [change.text for change in known[:3]]
+    assert named[0].endswith(" accelerator time)")
+    for one, change in zip(named, known, strict=False):
+        assert ("the same" if change.costs_nothing else f"{100 * change.cost:+.0f} %") in one
+
+
 def test_m1_follows_the_target(varied: Varied) -> None:
     total = float(varied().memory.total)
     size = f"cluster.memory_per_accelerator={int(total / 0.88)}"
@@ -50,7 +62,7 @@ def test_m1_allows_more_once_a_pilot_measured(varied: Varied) -> None:
     assert float(varied().situation["memory.target_fraction"]) == 0.85
     measured = varied("memory.calibration=1.0")
     assert float(measured.situation["memory.target_fraction"]) == 0.92
-    assert "pilot measured" in measured.situation["memory.target_fraction"].origin.source
+    assert "memory.calibration is set: a measured peak" in measured.situation["memory.target_fraction"].origin.source
     own = varied("memory.calibration=1.0", "memory.target_fraction=0.8")
     assert float(own.situation["memory.target_fraction"]) == 0.8
     size = f"cluster.memory_per_accelerator={int(float(varied().memory.total) / 0.88)}"
@@ -175,7 +187,7 @@ THIRDS = ("parallelism.pipeline=3", "cluster.nodes=3")
             "virtual",
         ),
         ("G6", ("parallelism.tensor=8",), "", "tensor = 4"),
-        ("G7", ("model.num_key_value_heads=3", "parallelism.tensor=4"), "", "tensor = 3"),
+        ("G7", ("model.num_key_value_heads=3", "parallelism.tensor=4"), "", "tensor = 1"),
         ("G8", ("parallelism.expert=3",), MOE, "expert = 2 or 4"),
         ("G8", ("parallelism.expert=2",), "", "1"),
         ("G9", ("parallelism.context=16", "data.sequence_length=1000"), "", "992 or 1,024 tokens"),
@@ -192,7 +204,19 @@ THIRDS = ("parallelism.pipeline=3", "cluster.nodes=3")
         ("G12", ("training.framework=deepspeed", "parallelism.sharding=hsdp", "parallelism.pipeline=2"), "", "zero-1"),
         ("G12", ("training.framework=fsdp", "parallelism.sharding=zero-1"), "", "zero-2 is nearest"),
         ("G12", ("training.framework=maxtext", "parallelism.sharding=zero-2"), "", "zero-1 is nearest"),
-        ("G15", ("parallelism.pipeline=2", "parallelism.schedule=zb-v"), "", "interleaved is nearest"),
+        ("G15", ("parallelism.pipeline=2", "parallelism.schedule=zb-v"), "", "1f1b is nearest"),
+        (
+            "G15",
+            ("parallelism.pipeline=2", "parallelism.schedule=dualpipe", "parallelism.virtual_pipeline=2"),
+            "",
+            "interleaved is nearest",
+        ),
+        (
+            "G15",
+            ("training.framework=maxtext", "parallelism.pipeline=2", "parallelism.schedule=zb-v"),
+            "",
+            "gpipe is nearest",
+        ),
         (
             "G15",
             ("training.framework=torchtitan", "parallelism.pipeline=2", "parallelism.schedule=zb-h2"),
@@ -203,7 +227,7 @@ THIRDS = ("parallelism.pipeline=3", "cluster.nodes=3")
             "G15",
             ("training.framework=deepspeed", "parallelism.pipeline=2", "parallelism.virtual_pipeline=2"),
             "",
-            "1f1b",
+            'schedule = "1f1b" and virtual_pipeline = 1 is nearest',
         ),
         ("G15", ("training.framework=maxtext", "parallelism.pipeline=2"), "", "gpipe is nearest"),
         ("G15", ("training.framework=fsdp", "parallelism.pipeline=2"), "", "pipeline = 1"),

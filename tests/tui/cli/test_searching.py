@@ -213,3 +213,12 @@ def test_what_only_forks_have_is_left_out_and_let_in(capsys: pytest.CaptureFixtu
     assert without["legal"] < with_forks["legal"]
     assert main(["search", plan]) == 0
     assert f"{reason}; --forks lets them in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("order", ["time", "cost"])
+def test_the_heading_says_that_layouts_above_the_target_come_last(
+    plan: str, order: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["search", plan, "--by", order])
+    heading = capsys.readouterr().out.splitlines()[0]
+    assert heading.endswith("predicted step, those within the memory target first")

@@ -12,7 +12,7 @@ from trainplan.explain import Node, meaning, tree
 from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import quantity_label
 from trainplan.ledgers import TABLES
-from trainplan.moves import dependents
+from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import UnknownPath, resolve
 from trainplan.plan.faults import known_fields, known_tables, nearest_name
@@ -79,6 +79,9 @@ def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
         say(f"  {here}")
     if (source := _source_of(path, estimate)) != "":
         say(f"  source: {source}")
+    if not moved and path in JUDGES:
+        say(f"  moves no figure: {JUDGES[path]}")
+        return
     if not moved and not told.value:
         say("  empty: no figure rests on it")
         return

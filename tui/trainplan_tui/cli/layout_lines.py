@@ -16,9 +16,9 @@ from trainplan_tui.cli.size_lines import size_columns, size_sentences
 from trainplan_tui.text.glyphs import Glyphs
 
 ORDERED: Final = {
-    "time": "predicted step, then bytes sent, then memory",
+    "time": "predicted step, those within the memory target first",
     "memory": "memory, then predicted step",
-    "cost": "cost, which on one cluster is the order of the predicted step",
+    "cost": "cost, on one cluster as by predicted step, those within the memory target first",
 }
 TOP_FRONT: Final = 8
 """Layouts of the front that are printed, spread over it."""

@@ -8,7 +8,7 @@ from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels import quantity_label
-from trainplan.moves import dependents
+from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import UnknownPath, resolve, written_place
 from trainplan.table import blocked_by, rests
@@ -105,6 +105,8 @@ def _unmoving(path: str) -> str:
     """What a field does that no figure rests on by its number."""
     if path in FORECAST_FIELDS:
         return "Moves the forecast"
+    if path in JUDGES:
+        return f"Moves no row: {JUDGES[path]}"
     return (
         "Chooses how figures are made"
         if "bool" in str(annotation_of(path))

@@ -1,0 +1,58 @@
+"""Finding M14: what a framework holds while it reads a checkpoint, and which changes of states would hold less.
+
+It is silent where the step itself does not fit: such a run has nothing to resume.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trainplan.changes import Change, sharded_further
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.reverse import tried, tried_if_legal
+
+GIB: Final = 2.0**30
+BAND: Final = 0.10
+"""Share of usable memory above it within which an estimate cannot tell: estimates are good to 5 to 10 % before a measurement."""
+
+
+def resume_fits(estimate: Estimate) -> list[Finding]:
+    """M14: what a framework holds while it reads a checkpoint is above usable memory. Megatron-LM issue 1746."""
+    memory = estimate.memory
+    if not all(isinstance(one, Figure) for one in (memory.restore, memory.usable, memory.total)):
+        return []
+    if memory.total > memory.usable or memory.restore <= memory.usable:
+        return []
+    held, usable = float(memory.restore), float(memory.usable)
+    does = "may not" if held <= (1.0 + BAND) * usable else "cannot"
+    message = f"reading a checkpoint holds {_gib(held)} of {_gib(usable)} usable: a run that starts {does} resume"
+    fix = " or ".join(_that_resume(estimate)) or "a restore tried at this size before the run"
+    paths = ("parallelism.sharding", "parallelism.tensor", "training.framework")
+    return [Finding("M14", "warning", "memory", message, fix, paths, 850)]
+
+
+def _that_resume(estimate: Estimate) -> list[str]:
+    """Changes of what a rank holds of the states, with which the restore fits and the step does."""
+    known, found = tried(estimate.plan).broken, list[str]()
+    for path, value in _lighter_states(estimate):
+        trial = tried_if_legal(estimate.plan, {path: value}, known)
+        if trial is not None and trial.fits(1.0, known) and trial.memory.restore <= trial.memory.usable:
+            held = float(trial.memory.restore)
+            found.append(f"{Change(path, value, held, 0.0, '').text} ({_gib(held)} while read)")
+    return found
+
+
+def _lighter_states(estimate: Estimate) -> list[tuple[str, Any]]:
+    """The next sharding, twice the tensor ranks, and moments in half the bytes."""
+    plan, further = estimate.plan, sharded_further(estimate.situation)
+    found: list[tuple[str, Any]] = [("parallelism.sharding", further[0])] if further else []
+    found.append(("parallelism.tensor", int(plan.parallelism.tensor) * 2))
+    if plan.training.optimizer == "adamw" and plan.training.moment_dtype != "bf16":
+        found.append(("training.moment_dtype", "bf16"))
+    return found
+
+
+def _gib(value: float) -> str:
+    return f"{value / GIB:,.1f} GiB"
