@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 
@@ -142,6 +144,13 @@ async def test_the_proposal_can_be_read_with_the_cursor_on_it_in_a_low_window(pl
         told = " ".join(lines)
         assert all(f"{path.rsplit('.', 1)[-1]} {value}" in told for path, value in fields.items())
     assert "enter take proposal" in app.seen[-1]
+
+
+async def test_the_proposal_says_its_step_beside_the_plans(play) -> None:
+    plan = Path(__file__).resolve().parents[2] / "plans" / "llama-3.1-405b.toml"
+    app = await play(plan, "5 v v G")
+    told = " ".join(line.strip() for line in app.seen)
+    assert "slower than the plan, which fits: predicted step" in told
 
 
 async def test_the_footer_offers_no_proposal_that_the_plan_has(play, bad) -> None:
