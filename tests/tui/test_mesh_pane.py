@@ -148,7 +148,7 @@ async def test_the_proposal_can_be_read_with_the_cursor_on_it_in_a_low_window(pl
 
 async def test_the_proposal_says_its_step_beside_the_plans(play) -> None:
     plan = Path(__file__).resolve().parents[2] / "plans" / "llama-3.1-405b.toml"
-    app = await play(plan, "5 v v G")
+    app = await play(plan.read_text(encoding="utf-8"), "5 v v G")
     told = " ".join(line.strip() for line in app.seen)
     assert "slower than the plan, which fits: predicted step" in told
 
