@@ -161,7 +161,7 @@ def test_c18_a_vocabulary_that_is_padded_by_one_row() -> None:
     finding = one(made(model=shape, parallelism__tensor=2, training__framework="torchtitan"), "G14")
     assert finding.severity == "warning"
     assert "25,129 and 25,128 rows" in finding.message
-    assert finding.fix.startswith(f"{expect['padded']:,} is even, vocab_size = 50,432")
+    assert finding.fix.startswith(f"{expect['padded']:,} is even, vocab_size = 50432")
     megatron = made(model=shape, parallelism__tensor=2)
     assert megatron.quantities["model.padded_vocabulary"] == 50432
     assert not found(megatron, "G14")

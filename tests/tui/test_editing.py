@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from tests.tui.conftest import lines_of
 
 from trainplan.figure import Figure
 
@@ -113,9 +116,20 @@ async def test_equals_takes_the_saved_value_back(play, example) -> None:
     assert app.session.history.now.text == example
 
 
+async def _settled(app, pilot) -> None:
+    """Wait for what threads answer, the published runs and the draws of the finish, and take the screen then."""
+    for _ in range(200):
+        await pilot.pause()
+        app.seen = lines_of(app)
+        if app.session.shown.runs and "~" not in app.seen[0]:
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail(f"threads did not answer: {app.seen[0]}")
+
+
 async def test_keys_in_a_burst_give_the_same_as_keys_typed_slowly(play, example) -> None:
-    slow = await play(example, "enter 2 0 T enter j enter 2 5 6 enter 3 j")
-    fast = await play(example, "enter 20T enter j enter 256 enter 3 j")
+    slow = await play(example, "enter 2 0 T enter j enter 2 5 6 enter 3 j", then=_settled)
+    fast = await play(example, "enter 20T enter j enter 256 enter 3 j", then=_settled)
     assert slow.session.history.now.text == fast.session.history.now.text
     assert slow.seen == fast.seen
 
