@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from tests.core.test_reverse import MODEL, Planned
 
 from trainplan.changes import single_changes
 from trainplan.offload import (
@@ -17,18 +16,7 @@ from trainplan.offload import (
     optimizer_on_host,
     step_of,
 )
-from trainplan.plan.plan import Plan
 from trainplan.reverse import tried
-
-Planned = Callable[..., Plan]
-MODEL = (
-    "model.num_hidden_layers=32",
-    "model.hidden_size=4096",
-    "model.intermediate_size=16384",
-    "model.num_attention_heads=32",
-    "model.vocab_size=128256",
-    "data.sequence_length=8192",
-)
 
 
 def plain(step: Step, seconds: float) -> float:

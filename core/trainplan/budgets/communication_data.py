@@ -10,6 +10,7 @@ from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.memory_recipe import element_bytes, reduced_bytes, reshards
 from trainplan.budgets.memory_stages import end_layers
 from trainplan.budgets.memory_states import Held
+from trainplan.budgets.memory_work import bucket_elements
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
@@ -125,10 +126,8 @@ class _Waits:
 
 def _bucket(s: Situation, group: Group, k: Conditions) -> Figure | None:
     """Parameters of a gradient bucket: the plan's, else the framework's; None where one call reduces all."""
-    if s.value("parallelism.bucket_elements") is not None:
-        return s["parallelism.bucket_elements"]
-    if s.plan.training.framework == "deepspeed":
-        return given("elements in a bucket", 5e8, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+    if s.value("parallelism.bucket_elements") is not None or s.plan.training.framework == "deepspeed":
+        return bucket_elements(s)
     return None if k.eager else d.bucket_parameters(group.ranks)
 
 

@@ -185,14 +185,16 @@ def _bucketed(s: Situation, stage: Stage, recipe: Recipe, weights: Figure, table
     )
 
 
+def bucket_elements(s: Situation) -> Figure:
+    """Elements of one gradient bucket: the plan's, else DeepSpeed's default."""
+    if s.value("parallelism.bucket_elements") is not None:
+        return s["parallelism.bucket_elements"]
+    return given("elements in a bucket", BUCKET_ELEMENTS, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+
+
 def _buckets(s: Situation, recipe: Recipe) -> Figure:
-    elements = (
-        given("elements in a bucket", BUCKET_ELEMENTS, "1", "DeepSpeed reduce_bucket_size default", kind="default")
-        if s.value("parallelism.bucket_elements") is None
-        else s["parallelism.bucket_elements"]
-    )
     count = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")
-    return f.bucket_bytes(count, elements, recipe.element)
+    return f.bucket_bytes(count, bucket_elements(s), recipe.element)
 
 
 def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[Figure, ...]:
