@@ -28,7 +28,10 @@ from trainplan.plan.read import plan_of_text
 Row = dict[str, Any]
 
 EAGER: Final = ("narayanan2021", "megatron2020", "korthikanti2022", "mtnlg", "vtrain", "bloom-prequel")
-"""Sources whose Megatron materialises attention, has no overlap and reduces in 16 bits."""
+"""Sources whose Megatron materialises attention, overlaps no gradient reduction and reduces in 16 bits."""
+
+SYNCHRONOUS: Final = ("narayanan2021", "megatron2020", "mtnlg", "bloom-prequel")
+"""Of these, forks from before September 2021, when Megatron-LM's backward began to hide all-reduces behind weight gradients."""
 
 TORCH: Final = {"llm-foundry": "fsdp", "torchtitan-2024-12": "torchtitan", "torchtitan-2024-04": "torchtitan"}
 XLA: Final = ("ironwood", "trillium")
@@ -210,6 +213,8 @@ def _parallel(source: str, row: Row) -> Row:
     virtual = _virtual(source, row)
     if virtual > 1:
         words["virtual_pipeline"] = virtual
+    if source in SYNCHRONOUS:
+        words["overlap_tensor"] = 0.0
     if source == "simumax-b200":
         words |= {"overlap_data": 0.0, "overlap_tensor": 0.0}
     return words

@@ -146,9 +146,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         attention_recomputed=core,
         host_floor=known[f"host_floor.{'eager' if stack == 'torch' else stack}"],
         expert_floor=known["expert_floor_xla" if stack == "xla" else "expert_floor"],
-        tensor_exposed=_exposed(
-            s, "overlap_tensor", known["tensor_exposed"] if stack in ("megatron", "xla") else _one("no overlap")
-        ),
+        tensor_exposed=_exposed(s, "overlap_tensor", _tensor_default(s, stack, linear, known["tensor_exposed"])),
         data_exposed=_exposed(s, "overlap_data", _one("no overlap") if stack == "eager" else known["data_exposed"]),
         expert_exposed=_exposed(s, "overlap_expert", _expert_default(s, known)),
         domain=c.domain_rate(s["cluster.scale_up_bandwidth"]),
@@ -199,6 +197,15 @@ def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
 def _exposed(s: Situation, field: str, default: Figure) -> Figure:
     path = f"parallelism.{field}"
     return c.exposed_share(s[path]) if s.written(path) else default
+
+
+def _tensor_default(s: Situation, stack: str, recomputed: Figure, exposed: Figure) -> Figure:
+    """All of it with torch; what backward cannot hide with eager kernels; what user buffers and XLA leave otherwise."""
+    if stack == "torch":
+        return _one("no overlap")
+    if stack != "eager":
+        return exposed
+    return c.tensor_shown_share(recomputed, s.switch("parallelism.sequence_parallel", "1 where it is on, else 0"), exposed)
 
 
 def _expert_default(s: Situation, known: Numbers) -> Figure:

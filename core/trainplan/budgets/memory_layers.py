@@ -54,14 +54,7 @@ class Split:
 
 def split(s: Situation) -> Split:
     """How context, tensor and sequence parallelism divide one microbatch."""
-    flag = given(
-        "parallelism.sequence_parallel",
-        float(s.plan.parallelism.sequence_parallel),
-        "1",
-        "1 where sequence parallel is on, else 0",
-        kind=s.origin("parallelism.sequence_parallel")[0],
-        is_field=True,
-    )
+    flag = s.switch("parallelism.sequence_parallel", "1 where it is on, else 0")
     tensor = s["parallelism.tensor"]
     tokens = f.local_tokens(s["batch.micro_batch_sequences"], s["data.sequence_length"], s["parallelism.context"])
     return Split(tokens, f.residual_ranks(tensor, flag), tensor)

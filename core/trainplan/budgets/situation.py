@@ -94,6 +94,11 @@ class Situation:
         """The flag at a path, after preset and default; absent is false."""
         return bool(self.value(path))
 
+    def switch(self, path: str, says: str) -> Figure:
+        """The flag at a path as a figure, 1 or 0; `says` is what 1 means."""
+        kind, verified = self.origin(path)
+        return given(path, float(self.flag(path)), "1", says, kind=kind, verified=verified, is_field=True)
+
     def value(self, path: str) -> Any:
         """The bare value at a path, after preset and default; for words, flags and lists, never for arithmetic."""
         value = self._values.get(path, _UNREAD)

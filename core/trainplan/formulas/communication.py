@@ -255,6 +255,20 @@ def exposed_share(overlap: float) -> float:
     return 1.0 - overlap
 
 
+@formula(
+    "1",
+    source="Megatron-LM core/tensor_parallel/layers.py since September 2021: backward of a column-parallel layer; "
+    "Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2",
+)
+def tensor_shown_share(recomputed: float, sequence_parallel: float, exposed: float) -> float:
+    """Share in sight of the four collectives of a layer, and two where forward is computed again.
+
+    Backward sends the gradient of a column-parallel layer's input while it computes that of the weights: both all-reduces, or
+    with sequence parallelism both reduce-scatters, which are half of them. `exposed` of these stays in sight.
+    """
+    return 1.0 - (2.0 - sequence_parallel) * (1.0 - exposed) / (4.0 + 2.0 * recomputed)
+
+
 @formula("bytes", source=DEFINITION)
 def over_step(each: float, layers: float, microbatches: float, pipeline: float) -> float:
     """Bytes of one layer and microbatch over all layers of the mean pipeline rank and all microbatches."""
