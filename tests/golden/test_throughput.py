@@ -12,7 +12,7 @@ from statistics import fmean, median
 from typing import Any
 
 import pytest
-from throughput_plans import NO_BATCH, NO_SHAPES, Case, case, left_out, predicted, rows
+from throughput_plans import NO_BATCH, NO_SHAPES, Case, Row, case, left_out, predicted, rows
 
 from trainplan import catalogue
 from trainplan.budgets.kernels import family_of, fitted
@@ -105,17 +105,36 @@ def test_layouts_of_one_model_come_in_order() -> None:
         assert regret(group) <= 1.03, key
 
 
-def test_the_layout_chosen_is_the_best_one_where_the_rows_are_noisy() -> None:
-    """vTrain's 39B: neighbours in microbatch lie 10 % apart both ways and tensor 2 is a third slower than its neighbours.
+def noisy() -> list[tuple[Row, float, float]]:
+    """vTrain's 39B: each row, its measured and its predicted time."""
+    return [(one.row, one.row["step_time"], time) for one, time in results() if is_noisy(one)]
 
-    The study reaches 0.52 and 0.76 there (section 5.3); what a search is for, the first choice, is right.
-    """
-    noisy = next(group for key, group in layouts().items() if key[0] == "vtrain" and key[4] == 8192)
-    apart = [(a, b) for a, b in combinations(noisy, 2) if abs(math.log(a[0] / b[0])) > math.log(1.05)]
+
+def is_noisy(one: Case) -> bool:
+    return one.source == "vtrain" and one.row.get("hidden") == 8192
+
+
+def test_the_layout_chosen_is_the_best_one_where_the_rows_are_noisy() -> None:
+    """The study reaches 0.52 and 0.76 there (section 5.3); what a search is for, the first choice, is right."""
+    group = [(measured, time) for _, measured, time in noisy()]
+    apart = [(a, b) for a, b in combinations(group, 2) if abs(math.log(a[0] / b[0])) > math.log(1.05)]
     right = fmean((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in apart)
     assert len(apart) > 800
-    assert right >= 0.75
-    assert regret(noisy) <= 1.03
+    assert right >= 0.79
+    assert kendall(group) >= 0.52
+    assert regret(group) <= 1.03
+
+
+def test_no_model_of_layouts_could_order_the_noisy_rows() -> None:
+    """Even with a factor of its own for every tensor x pipeline the order is below 0.8: neighbours in microbatch scatter by 7 %."""
+    groups: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+    for row, measured, time in noisy():
+        groups[row["tp"], row["pp"]].append((measured, time))
+    factors = {key: math.exp(fmean(math.log(m / t) for m, t in group)) for key, group in groups.items()}
+    freed = [(m, t * factors[key]) for key, group in groups.items() for m, t in group]
+    scatter = sum(math.log(m / t) ** 2 for m, t in freed) / (len(freed) - len(factors))
+    assert math.sqrt(scatter) == pytest.approx(0.07, abs=0.01)
+    assert kendall(freed) < 0.8
 
 
 def test_a_pilot_of_the_same_model_makes_the_rest_better() -> None:
@@ -151,15 +170,16 @@ def calculon() -> dict[str, list[tuple[float, float]]]:
 
 
 def test_closer_than_calculon_on_its_own_validation() -> None:
-    """The mean and the largest error of all eight, and the mean of the selective ones; with full recompute its mean is closer."""
+    """The mean and the largest error of all eight, of those with full recompute and of the selective ones, one by one too."""
     found = calculon()
     every = [pair for pairs in found.values() for pair in pairs]
     assert len(every) == 8
-    assert fmean(ours for ours, _ in every) <= 0.6 * fmean(theirs for _, theirs in every)
+    assert fmean(ours for ours, _ in every) <= 0.5 * fmean(theirs for _, theirs in every)
     assert max(ours for ours, _ in every) <= 0.5 * max(theirs for _, theirs in every)
     selective = found["selective+sp"]
     assert fmean(ours for ours, _ in selective) <= 0.5 * fmean(theirs for _, theirs in selective)
-    assert fmean(ours for ours, _ in found["full"]) <= 0.03
+    assert all(ours <= theirs for ours, theirs in selective)
+    assert fmean(ours for ours, _ in found["full"]) <= fmean(theirs for _, theirs in found["full"])
 
 
 def test_fitted_numbers_are_few_and_say_how_sure_they_are() -> None:

@@ -201,13 +201,7 @@ def _training(source: str, row: Row) -> Row:
 
 def _parallel(source: str, row: Row) -> Row:
     recompute = str(row.get("recompute", "none"))
-    words: Row = {
-        "recompute": "full"
-        if recompute.startswith("full")
-        else "selective"
-        if recompute.startswith("selective")
-        else "none"
-    }
+    words: Row = {"recompute": next((word for word in ("full", "selective") if recompute.startswith(word)), "none")}
     words["sharding"] = _sharding(source, row)
     words["sequence_parallel"] = bool(row.get("sequence_parallel", source not in EAGER))
     virtual = _virtual(source, row)

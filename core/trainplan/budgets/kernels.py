@@ -205,7 +205,9 @@ def _tensor_default(s: Situation, stack: str, recomputed: Figure, exposed: Figur
         return _one("no overlap")
     if stack != "eager":
         return exposed
-    return c.tensor_shown_share(recomputed, s.switch("parallelism.sequence_parallel", "1 where it is on, else 0"), exposed)
+    return c.tensor_shown_share(
+        recomputed, s.switch("parallelism.sequence_parallel", "1 where it is on, else 0"), exposed
+    )
 
 
 def _expert_default(s: Situation, known: Numbers) -> Figure:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from trainplan.budgets.kernels import conditions
+from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.read import open_plan
@@ -144,6 +146,29 @@ def test_overlap_that_the_plan_says_is_used(varied: Any) -> None:
     shown = varied("parallelism.tensor=2", "parallelism.overlap_tensor=0.0").communication.exposed["tensor"]
     hidden = varied("parallelism.tensor=2", "parallelism.overlap_tensor=1.0").communication.exposed["tensor"]
     assert float(hidden) < float(shown)
+
+
+@pytest.mark.parametrize(
+    ("changes", "collectives", "hidden"),
+    [
+        (("parallelism.sequence_parallel=false",), 4, 2),
+        (("parallelism.sequence_parallel=false", "parallelism.recompute=full"), 6, 2),
+        (("parallelism.sequence_parallel=true",), 4, 1),
+    ],
+    ids=str,
+)
+def test_backward_of_megatron_hides_gradients_of_inputs(
+    planned: Any, changes: tuple[str, ...], collectives: int, hidden: int
+) -> None:
+    """Both all-reduces, or both reduce-scatters, which are half of them: arXiv 2205.05198, section 4.2.2; `x` of these shows."""
+    known = conditions(Situation(planned("parallelism.tensor=2", "training.attention=eager", *changes)))
+    x = float(known.numbers["tensor_exposed"])
+    assert float(known.tensor_exposed) == pytest.approx((collectives - hidden + hidden * x) / collectives)
+
+
+def test_torch_hides_nothing_of_tensor_parallelism(planned: Any) -> None:
+    known = conditions(Situation(planned("parallelism.tensor=2", "training.framework=torchtitan")))
+    assert float(known.tensor_exposed) == 1.0
 
 
 def test_blocked_where_the_mesh_does_not_divide(varied: Any) -> None:
