@@ -300,7 +300,8 @@ class Parallelism(Table):
         default=None, description="Share of data-parallel communication that compute can hide."
     )
     overlap_tensor: Share | None = Field(
-        default=None, description="Share of tensor-parallel communication that compute can hide."
+        default=None,
+        description="Share of tensor-parallel communication that compute can hide; Megatron without user buffers: 0.2.",
     )
     overlap_expert: Share | None = Field(
         default=None, description="Share of expert-parallel communication that compute can hide."
