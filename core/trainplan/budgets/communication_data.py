@@ -18,6 +18,7 @@ from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import communication_data as d
+from trainplan.formulas.memory_states import shard_ranks
 
 
 @record
@@ -71,10 +72,9 @@ def group_of(s: Situation, ranks: Figure, stride: Figure) -> Group:
 
 
 def replica_domains(s: Situation, mesh: MeshBudget) -> Figure:
-    """Scale-up domains that replicas of one stage lie in."""
-    return d.spanned_domains(
-        mesh.data, f.group_inside(s["cluster.scale_up_domain"], s["parallelism.tensor"], mesh.data)
-    )
+    """Scale-up domains of the ranks that reduce gradients of one stage: all its replicas, and their context ranks."""
+    group = group_of(s, shard_ranks(mesh.data, s["parallelism.context"]), s["parallelism.tensor"])
+    return d.spanned_domains(group.ranks, group.inside)
 
 
 def data_operations(

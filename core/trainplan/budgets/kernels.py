@@ -54,7 +54,7 @@ Numbers = Mapping[str, Figure]
 
 @record
 class Conditions:
-    """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column."""
+    """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column. `eager`: scores materialise."""
 
     eager: bool
     peak: Figure
@@ -114,7 +114,7 @@ def _figure(name: str, key: str, fact: Fact) -> Figure:
 
 
 def stack_of(s: Situation) -> str:
-    """The kind of software stack: eager, megatron, torch or xla."""
+    """The kind of software stack: eager (Megatron before fused attention), megatron, torch or xla."""
     framework = s.plan.training.framework
     if framework == "maxtext":
         return "xla"
@@ -133,7 +133,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
     efficiency = _efficiency(s, known)
     peak = _peak(s)
     return Conditions(
-        eager=stack == "eager",
+        eager=s.plan.training.attention == "eager",
         peak=peak,
         efficiency=efficiency,
         speedup=known.get("fp8", one) if low else one,

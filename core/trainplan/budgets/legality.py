@@ -160,6 +160,16 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
             yield Broken("G10", message, 'context_type = "ring"', paths, reason)
 
 
+def context_kernel(layout: Layout) -> Iterator[Broken]:
+    """G10: Megatron-LM's own attention runs on one context rank: core/transformer/dot_product_attention.py asserts it."""
+    training, context = layout.situation.plan.training, layout.degree("context")
+    if context == 1 or (training.framework, training.attention) != ("megatron", "eager"):
+        return
+    message = f"context {context} with eager attention: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
+    paths, reason = ("parallelism.context", "training.attention"), "context ranks with Megatron-LM's eager attention"
+    yield Broken("G10", message, 'context = 1, or attention = "flash"', paths, reason)
+
+
 def shard_group(layout: Layout) -> Iterator[Broken]:
     """G11: a shard group of hsdp divides the ranks that share states."""
     size, data = layout.size("parallelism.shard_size"), layout.data
@@ -218,6 +228,7 @@ RULES: Final[tuple[Rule, ...]] = (
     experts,
     sequence,
     context_heads,
+    context_kernel,
     shard_group,
     sharding,
     released_schedule,

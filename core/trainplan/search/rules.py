@@ -45,6 +45,7 @@ OF_NUMBERS: Final[Looks] = {
     lg.experts: (EXPERT, EXPERT_TENSOR),
     lg.sequence: (TENSOR, CONTEXT),
     lg.context_heads: (TENSOR, CONTEXT),
+    lg.context_kernel: (CONTEXT,),
 }
 OF_MESH: Final[Looks] = {
     lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),

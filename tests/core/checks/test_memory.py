@@ -192,6 +192,7 @@ THIRDS = ("parallelism.pipeline=3", "cluster.nodes=3")
         ("G8", ("parallelism.expert=2",), "", "1"),
         ("G9", ("parallelism.context=16", "data.sequence_length=1000"), "", "992 or 1,024 tokens"),
         ("G10", ("parallelism.context=8", "parallelism.context_type=all-to-all"), "", "ring"),
+        ("G10", ("training.attention=eager", "parallelism.context=2"), "", "context = 1"),
         ("G11", ("parallelism.sharding=hsdp", "parallelism.shard_size=3"), "", "shard_size = 2 or 4"),
         ("G12", ("training.framework=torchtitan", "parallelism.sharding=zero-1"), "", "zero-3"),
         (
