@@ -165,7 +165,9 @@ def context_kernel(layout: Layout) -> Iterator[Broken]:
     training, context = layout.situation.plan.training, layout.degree("context")
     if context == 1 or (training.framework, training.attention) != ("megatron", "eager"):
         return
-    message = f"context {context} with eager attention: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
+    message = (
+        f"context {context} with eager attention: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
+    )
     paths, reason = ("parallelism.context", "training.attention"), "context ranks with Megatron-LM's eager attention"
     yield Broken("G10", message, 'context = 1, or attention = "flash"', paths, reason)
 

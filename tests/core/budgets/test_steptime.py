@@ -76,6 +76,23 @@ def test_head_size_that_leaves_the_tensor_cores(varied: Any) -> None:
     assert float(odd) > 1.5 * float(even)
 
 
+@pytest.mark.parametrize("framework", ["megatron", "deepspeed", "torchtitan", "fsdp", "maxtext"])
+def test_materialised_scores_cost_time_in_every_framework(varied: Any, framework: str) -> None:
+    words = (f"training.framework={framework}", "parallelism.sharding=zero-3", "data.sequence_length=4096")
+    flash, eager = (varied(*words, f"training.attention={kernel}") for kernel in ("flash", "eager"))
+    assert float(eager.step.waterfall["attention"]) > 2 * float(flash.step.waterfall["attention"])
+
+
+def test_stragglers_meet_over_all_that_reduce_a_gradient(varied: Any) -> None:
+    """Context ranks share gradients with replicas: a context group in the place of replicas meets as many."""
+    shares = [
+        float(found.step.waterfall["stragglers"]) / step(found)
+        for found in (varied(), varied("parallelism.context=2"), varied("parallelism.context=4"))
+    ]
+    assert shares[0] > 0
+    assert shares == pytest.approx([shares[0]] * 3)
+
+
 def test_uneven_ends_are_the_plans(varied: Any) -> None:
     even = varied("model.num_hidden_layers=8", "parallelism.pipeline=2")
     uneven = varied("model.num_hidden_layers=8", "parallelism.pipeline=2", "parallelism.first_stage_layers=6")
