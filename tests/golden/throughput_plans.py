@@ -41,6 +41,9 @@ SHARDING: Final = {"zero1": "zero-1", "zero2": "zero-2", "zero3": "zero-3", "zer
 RECOMPUTED: Final = {"selective_layer": (0.5, 0.5)}
 """Shares that no plan can say: linear layers and attention of every second layer."""
 
+BASELINE: Final = "megascale.megatron."
+"""Rows of Megatron-LM as MegaScale measured it: what hides transfers is what that paper adds to it, its table 3."""
+
 NO_SHAPES: Final = "no shapes: a hybrid model or one whose shapes are not published"
 NO_BATCH: Final = "no batch or length"
 
@@ -210,7 +213,7 @@ def _parallel(source: str, row: Row) -> Row:
     virtual = _virtual(source, row)
     if virtual > 1:
         words["virtual_pipeline"] = virtual
-    if source == "simumax-b200":
+    if source == "simumax-b200" or row["id"].startswith(BASELINE):
         words |= {"overlap_data": 0.0, "overlap_tensor": 0.0}
     return words
 
