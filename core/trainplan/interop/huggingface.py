@@ -63,6 +63,7 @@ def model_of_config(config: Mapping[str, Any]) -> Imported:
     model = _sizes(reading, kind) | _structure(reading, kind, family)
     model |= expert_fields(reading, family, model) | _latent(reading) | _prediction(reading)
     model |= _layers(reading, family, model)
+    _indexed(reading)
     _contradictions(reading, model)
     return Imported(_tidy(model), reading.unused(), tuple(reading.notes), tuple(reading.problems))
 
@@ -183,6 +184,13 @@ def _latent(reading: Reading) -> dict[str, Any]:
     if reading.value("kv_lora_rank") is None:
         return {}
     return {"mla": {name: reading.count(name) for name in LATENT}, "num_key_value_heads": None}
+
+
+def _indexed(reading: Reading) -> None:
+    """DeepSeek-V3.2 and GLM-5 choose keys by an indexer beside each attention."""
+    if reading.value("index_n_heads"):
+        reading.used.update(("index_head_dim", "index_topk"))
+        reading.notes.append("The indexer that chooses keys is not counted, and attention is taken as dense.")
 
 
 def _prediction(reading: Reading) -> dict[str, Any]:

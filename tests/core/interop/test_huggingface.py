@@ -178,6 +178,12 @@ def test_prediction_depths_are_read_and_noted() -> None:
     assert found.notes
 
 
+def test_an_indexer_is_noted() -> None:
+    found = model_of_config(LLAMA | {"index_n_heads": 64, "index_head_dim": 128, "index_topk": 2048})
+    assert any("indexer" in note for note in found.notes)
+    assert (found.problems, found.unknown) == ((), ())
+
+
 def test_window_rules() -> None:
     def words(**change: Any) -> list[str]:
         return [word[0] for word in model_of_config(LLAMA | change).model.get("layer_types", [])]
