@@ -32,7 +32,7 @@ KEY_HEADS: Final = (
     "multi_query_group_num",
     "attn_config.kv_n_heads",
 )
-WIDTH: Final = ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
+WIDTH: Final = ("prefix_dense_intermediate_size", "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
 FOUR_TIMES: Final = ("gpt2", "gpt_bigcode", "gpt_neo", "gptj", "codegen", "bloom", "falcon", "mpt", "phi")
 ONE_TO_ONE: Final = ("gpt2", "gpt_neo", "gpt_neox", "gptj", "codegen", "opt", "bloom", "persimmon", "qwen", "baichuan")
 LATENT: Final = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
@@ -229,6 +229,11 @@ def _contradictions(reading: Reading, model: Mapping[str, Any]) -> None:
         )
     if heads and groups and heads % groups:
         reading.problems.append(f"num_attention_heads {heads} is not a multiple of num_key_value_heads {groups}.")
+    size = reading.value("v_head_dim")
+    if size is not None and "mla" not in model and size != model.get("head_dim"):
+        reading.problems.append(
+            f"v_head_dim is {size!r}. A plan knows values of another size in latent attention alone."
+        )
     experts = model.get("moe", {})
     most, chosen = experts.get("num_experts"), experts.get("num_experts_per_tok")
     if most and chosen and chosen > most:
