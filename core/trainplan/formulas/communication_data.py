@@ -92,7 +92,8 @@ def exposed_time(time: float, exposed: float, window: float, chunks: float, rank
     while the chunks that follow still run one for each pipeline rank: only the last chunk has no more than its own.
     """
     rest = (1.0 - exposed) * time
-    last, every = (rest - window) / chunks, rest - window * ((chunks - 1.0) * ranks + 1.0) / chunks
+    last = (rest - window) / chunks
+    every = rest - window * ((chunks - 1.0) * ranks + 1.0) / chunks
     return exposed * time + maximum(0.0, maximum(last, every))
 
 
