@@ -196,7 +196,7 @@ def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Con
 def _together(s: Situation, parts: list[_Part], plan: Rounds, k: Conditions, window: Figure) -> tuple[Operation, ...]:
     """All groups hide behind one window: what stays in sight is worked out for their sum and shared by their times."""
     whole = total(**{part.name: part.time for part in parts})
-    shown = f.time_times(d.exposed_time(whole, k.data_exposed, window, *_chunks(s, plan)), plan.rounds)
+    shown = f.time_times(_exposed(s, whole, plan, k, window), plan.rounds)
     return tuple(
         Operation(
             "data",
@@ -210,12 +210,12 @@ def _together(s: Situation, parts: list[_Part], plan: Rounds, k: Conditions, win
     )
 
 
-def _chunks(s: Situation, plan: Rounds) -> tuple[Figure, Figure]:
-    """Model chunks that reduce one after the other, and pipeline ranks; Megatron does so, where it reduces once a step."""
-    if s.plan.training.framework == "megatron" and not plan.layerwise:
-        return s["parallelism.virtual_pipeline"], s["parallelism.pipeline"]
-    one = given("chunks that reduce together", 1.0, "1", "all of a rank", kind="default")
-    return one, one
+def _exposed(s: Situation, whole: Figure, plan: Rounds, k: Conditions, window: Figure) -> Figure:
+    """Megatron's chunks reduce one after the other, where gradients are reduced once a step."""
+    if s.plan.training.framework != "megatron" or plan.layerwise:
+        return d.exposed_time(whole, k.data_exposed, window)
+    chunks, ranks = s["parallelism.virtual_pipeline"], s["parallelism.pipeline"]
+    return d.exposed_by_chunks(whole, k.data_exposed, window, chunks, ranks)
 
 
 def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figure, Figure, Figure]:

@@ -82,14 +82,18 @@ def started_time(transfers: float, count: float, start: float) -> float:
     return transfers + count * start
 
 
-@formula(
-    "s", source=f"{STUDY}; Megatron-LM core/pipeline_parallel/schedules.py, grad_sync_func of each chunk, read again"
-)
-def exposed_time(time: float, exposed: float, window: float, chunks: float, ranks: float) -> float:
-    """What stays in sight: the share that cannot overlap, and what of the rest is longer than the windows that hide it.
+@formula("s", source=STUDY)
+def exposed_time(time: float, exposed: float, window: float) -> float:
+    """What stays in sight: the share that cannot overlap, and what of the rest is longer than the window."""
+    return exposed * time + maximum(0.0, (1.0 - exposed) * time - window)
 
-    With one chunk that is one microbatch. Interleaved, the gradients of a chunk leave after its own last microbatch,
-    while the chunks that follow still run one for each pipeline rank: only the last chunk has no more than its own.
+
+@formula("s", source="Megatron-LM core/pipeline_parallel/schedules.py, grad_sync_func of each chunk, read again")
+def exposed_by_chunks(time: float, exposed: float, window: float, chunks: float, ranks: float) -> float:
+    """What stays in sight where chunks of a rank reduce one after the other; with one chunk, as where it reduces at once.
+
+    The gradients of a chunk leave after its own last microbatch, while the chunks that follow still run one microbatch
+    for each pipeline rank: only the last chunk has no more than its own part of the window.
     """
     rest = (1.0 - exposed) * time
     last = (rest - window) / chunks

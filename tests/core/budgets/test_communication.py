@@ -177,7 +177,7 @@ def test_gradients_of_a_chunk_hide_behind_the_chunks_after_it(
         begin = max(free, chunk * ranks / chunks)
         free, end = begin + each, (chunk * ranks + 1) / chunks
     assert free - end == pytest.approx(shown) or (free < end and shown == 0.0)
-    assert data.exposed_time(time, 0.0, 1.0, float(chunks), float(ranks)) == pytest.approx(shown)
+    assert data.exposed_by_chunks(time, 0.0, 1.0, float(chunks), float(ranks)) == pytest.approx(shown)
 
 
 def test_interleaved_chunks_show_less_of_the_reduction(varied: Any) -> None:
