@@ -44,13 +44,19 @@ LAYERWISE: Final = ("torchtitan", "fsdp", "maxtext")
 
 
 def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
-    """By sharding: an all-reduce is two rounds of the gradient; zero-3 gathers in forward and backward of every microbatch."""
+    """By sharding: an all-reduce is two rounds of the gradient; zero-3 gathers in forward and backward of every microbatch.
+
+    Full gradients are scattered once.
+    """
     sharding = str(s.word("parallelism.sharding"))
     full = s.word("training.gradient_accumulation") == "full"
     once = _count("rounds of a step", 1.0, sharding)
     if sharding in ("zero-3", "hsdp"):
         gathers = _count("gathers of a weight", 2.0 if reshards(s) else 1.0, sharding)
-        return Rounds(gathers, _count("scatters of a gradient", 1.0, sharding), once if full else microbatches, True)
+        scatters = _count("scatters of a gradient", 1.0, sharding)
+        if not gathers_again(s):
+            return Rounds(gathers, scatters, once, True)
+        return Rounds(gathers, d.each_round(scatters, microbatches) if full else scatters, microbatches, True)
     if sharding == "none":
         return Rounds(
             _count("gathers of a weight", 0.0, sharding), _count("ways of a gradient", 2.0, sharding), once, False
@@ -59,6 +65,16 @@ def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
     if sharding == "zero-2" and not full:
         return Rounds(d.each_round(gathers, microbatches), scatters, microbatches, False)
     return Rounds(gathers, scatters, once, False)
+
+
+def gathers_again(s: Situation) -> bool:
+    """Whether every microbatch gathers the weights under zero-3 and hsdp.
+
+    Full gradients spare the scatters of a microbatch and no gather: FSDP reshards in no_sync too (torch
+    distributed/fsdp/_runtime_utils.py, _post_backward_reshard; _fully_shard/_fsdp_param_group.py, post_backward, read
+    again). Pipeline stages turn that off (distributed/pipelining/stage.py), where weights stay after forward.
+    """
+    return s.word("training.gradient_accumulation") != "full" or reshards(s) or s.plan.parallelism.pipeline == 1
 
 
 @cache
@@ -93,7 +109,7 @@ def data_operations(
         found.append(_sharded("expert gradients", experts, experts, each, group, k, waits))
     if s.word("parallelism.sharding") == "hsdp":
         found.append(_replicas(s, mesh, mean, dense, k, waits))
-    return _together(found, plan, k, window)
+    return _together(s, found, plan, k, window)
 
 
 @record
@@ -177,10 +193,10 @@ def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Con
     return _Part("replica gradients", sent, time, link_of(replicas, replicas, group.inside))
 
 
-def _together(parts: list[_Part], plan: Rounds, k: Conditions, window: Figure) -> tuple[Operation, ...]:
+def _together(s: Situation, parts: list[_Part], plan: Rounds, k: Conditions, window: Figure) -> tuple[Operation, ...]:
     """All groups hide behind one window: what stays in sight is worked out for their sum and shared by their times."""
     whole = total(**{part.name: part.time for part in parts})
-    shown = f.time_times(d.exposed_time(whole, k.data_exposed, window), plan.rounds)
+    shown = f.time_times(_exposed(s, whole, plan, k, window), plan.rounds)
     return tuple(
         Operation(
             "data",
@@ -192,6 +208,14 @@ def _together(parts: list[_Part], plan: Rounds, k: Conditions, window: Figure) -
         )
         for part in parts
     )
+
+
+def _exposed(s: Situation, whole: Figure, plan: Rounds, k: Conditions, window: Figure) -> Figure:
+    """Megatron's chunks reduce one after the other, where gradients are reduced once a step."""
+    if s.plan.training.framework != "megatron" or plan.layerwise:
+        return d.exposed_time(whole, k.data_exposed, window)
+    chunks, ranks = s["parallelism.virtual_pipeline"], s["parallelism.pipeline"]
+    return d.exposed_by_chunks(whole, k.data_exposed, window, chunks, ranks)
 
 
 def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figure, Figure, Figure]:

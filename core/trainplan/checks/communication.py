@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.communication_data import gathers_again
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -89,7 +90,7 @@ def gathered_each_microbatch(estimate: Estimate) -> list[Finding]:
     s, count = estimate.situation, estimate.tokens.microbatches
     if s.word("parallelism.sharding") not in ("zero-3", "hsdp") or not isinstance(count, Figure) or count <= 1:
         return []
-    if s.word("training.gradient_accumulation") == "full" or not isinstance(estimate.communication.data, Figure):
+    if not gathers_again(s) or not isinstance(estimate.communication.data, Figure):
         return []
     sent = float(estimate.communication.data)
     message = f"each of {count:,.0f} microbatches gathers the weights again: {sent / 1e9:,.1f} GB sent a step"

@@ -88,6 +88,19 @@ def exposed_time(time: float, exposed: float, window: float) -> float:
     return exposed * time + maximum(0.0, (1.0 - exposed) * time - window)
 
 
+@formula("s", source="Megatron-LM core/pipeline_parallel/schedules.py, grad_sync_func of each chunk, read again")
+def exposed_by_chunks(time: float, exposed: float, window: float, chunks: float, ranks: float) -> float:
+    """What stays in sight where chunks of a rank reduce one after the other; with one chunk, as where it reduces at once.
+
+    The gradients of a chunk leave after its own last microbatch, while the chunks that follow still run one microbatch
+    for each pipeline rank: only the last chunk has no more than its own part of the window.
+    """
+    rest = (1.0 - exposed) * time
+    last = (rest - window) / chunks
+    every = rest - window * ((chunks - 1.0) * ranks + 1.0) / chunks
+    return exposed * time + maximum(0.0, maximum(last, every))
+
+
 @formula("bytes", source=DEFINITION)
 def times(each: float, count: float) -> float:
     """Bytes of one round times the rounds of a step."""

@@ -140,6 +140,8 @@ DENSE: Final[dict[str, Family]] = {
     "nemotron": Family({**LLAMA, **PLAIN}),
     "smollm3": Family({**LLAMA, **TIED}, "late", defaults={"num_key_value_heads": 4}),
     "granite": Family(LLAMA),
+    "granite_swa": Family({**LLAMA, **TIED, "attention_sinks": True}),
+    "helium": Family({**UNTIED, "attention_bias": Said("attention_bias", False), "mlp_bias": Said("mlp_bias", False)}),
     "arcee": Family({**LLAMA, "gated_mlp": False}),
     "exaone4": Family(EXAONE, "pattern", defaults={"sliding_window": 4096, "sliding_window_pattern": 4}),
     "seed_oss": Family(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from trainplan.interop.family import Family, said
 from trainplan.interop.layers import MOST_LAYERS, spacing, sparse_layers
-from trainplan.interop.reading import MOST, Reading
+from trainplan.interop.reading import Reading
 
 EXPERTS: Final = (
     "num_local_experts",
@@ -48,7 +48,7 @@ def expert_fields(reading: Reading, family: Family, model: Mapping[str, Any]) ->
     width = reading.count(*EXPERT_WIDTH)
     found: dict[str, Any] = {
         "num_experts": experts,
-        "num_experts_per_tok": _chosen(reading),
+        "num_experts_per_tok": reading.count(*CHOSEN),
         "moe_intermediate_size": reading.count("intermediate_size") if width is None else width,
         **{field.split(".")[1]: said(reading, value) for field, value in family.fields.items() if "." in field},
         **_shared(reading),
@@ -59,21 +59,6 @@ def expert_fields(reading: Reading, family: Family, model: Mapping[str, Any]) ->
         words = ["sparse" if flag else "dense" for flag in sparse]
         return {"moe": found, "mlp_layer_types": words}
     return {"moe": found | {"first_k_dense_replace": pair[0], "moe_layer_freq": pair[1]}}
-
-
-def _chosen(reading: Reading) -> int | None:
-    found = reading.value(*CHOSEN)
-    if not isinstance(found, list):
-        return reading.count(*CHOSEN)
-    layers = cast("list[Any]", found)
-    counts = [kind for kind in layers if isinstance(kind, int) and not isinstance(kind, bool) and 0 < kind <= MOST]
-    if not layers or len(counts) < len(layers):
-        reading.problems.append(f"{CHOSEN[0]} is {found!r}. A whole number from 1, or a list of them, is right.")
-        return None
-    kinds = set(counts)
-    if len(kinds) > 1:
-        reading.problems.append("The number of experts of a token differs between layers. A plan has one number.")
-    return next(iter(kinds), None)
 
 
 def _shared(reading: Reading) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from trainplan.interop.dense import DENSE
 from trainplan.interop.family import Family
+from trainplan.interop.remote import REMOTE
 from trainplan.interop.sparse import SPARSE
 
 ALIASES: Final = {
@@ -18,7 +19,22 @@ ALIASES: Final = {
     "qwen2_5_vl": "qwen2",
     "qwen2_vl": "qwen2",
     "mistral3": "mistral",
+    "sarvam_moe": "glm4_moe",
+    "sarvam_mla": "deepseek_v3",
+    "iquestcoder": "llama",
+    "RefinedWeb": "falcon",
+    "RefinedWebModel": "falcon",
+    "mixformer-sequential": "phi",
+    "phi-msft": "phi",
+    "stablelm_epoch": "stablelm",
+    "Yi": "llama",
+    "aquila": "llama",
+    "exaone": "llama",
+    "xverse": "llama",
 }
 """Types that hold the text model of another type, or are the same network under another name."""
 
-FAMILIES: Final[dict[str, Family]] = DENSE | SPARSE
+OLDER: Final[dict[str, dict[str, Any]]] = {"RefinedWeb": {"new_decoder_architecture": True}}
+"""Defaults of a name that its later one does not have: Falcon 40B's first name says the newer block by itself."""
+
+FAMILIES: Final[dict[str, Family]] = DENSE | SPARSE | REMOTE

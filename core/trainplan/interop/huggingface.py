@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from trainplan.interop.experts import expert_fields
-from trainplan.interop.families import ALIASES, FAMILIES
+from trainplan.interop.families import ALIASES, FAMILIES, OLDER
 from trainplan.interop.family import LLAMA, Family, said
+from trainplan.interop.foreign import foreign
 from trainplan.interop.layers import CHUNKED, FULL, MOST_LAYERS, SLIDING, layer_types
 from trainplan.interop.reading import Reading
+from trainplan.interop.remote import REMOTE_SPECIAL
 
 SIZES: Final = {
     "num_hidden_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "hidden_size": ("hidden_size", "n_embd", "d_model"),
+    "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model"),
     "num_attention_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
     "vocab_size": ("vocab_size", "padded_vocab_size"),
     "max_position_embeddings": ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx"),
@@ -30,12 +32,11 @@ KEY_HEADS: Final = (
     "multi_query_group_num",
     "attn_config.kv_n_heads",
 )
-WIDTH: Final = ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
-FOUR_TIMES: Final = ("gpt2", "gpt_bigcode", "gpt_neo", "gptj", "codegen", "bloom", "falcon", "mpt")
-ONE_TO_ONE: Final = ("gpt2", "gpt_neo", "gpt_neox", "gptj", "codegen", "opt", "bloom", "persimmon")
+WIDTH: Final = ("prefix_dense_intermediate_size", "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size")
+FOUR_TIMES: Final = ("gpt2", "gpt_bigcode", "gpt_neo", "gptj", "codegen", "bloom", "falcon", "mpt", "phi")
+ONE_TO_ONE: Final = ("gpt2", "gpt_neo", "gpt_neox", "gptj", "codegen", "opt", "bloom", "persimmon", "qwen", "baichuan")
 LATENT: Final = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
 NESTED: Final = ("text_config", "llm_config", "language_config")
-OTHER_LAYERS: Final = ("mamba", "ssm_", "linear_", "conv_", "rwkv", "hybrid_", "recurrent", "time_mix", "lru_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,18 @@ class Imported:
 def model_of_config(config: Mapping[str, Any]) -> Imported:
     """The plan's [model] table of one config.json; `problems` is empty where the file is consistent."""
     inner, notes = _text_model(config)
-    kind = str(inner.get("model_type", ""))
-    kind = ALIASES.get(kind, kind)
+    written = str(inner.get("model_type", ""))
+    kind = ALIASES.get(written, written)
     family = FAMILIES.get(kind)
-    reading = Reading(inner, family.defaults if family else {})
+    reading = Reading(inner, {**(family.defaults if family else {}), **OLDER.get(written, {})})
     reading.notes.extend(notes)
+    reading.problems.extend(foreign(reading, kind, known=family is not None))
     if family is None:
         family = _unknown_family(reading, kind)
     model = _sizes(reading, kind) | _structure(reading, kind, family)
     model |= expert_fields(reading, family, model) | _latent(reading) | _prediction(reading)
     model |= _layers(reading, family, model)
+    _indexed(reading)
     _contradictions(reading, model)
     return Imported(_tidy(model), reading.unused(), tuple(reading.notes), tuple(reading.problems))
 
@@ -76,9 +79,6 @@ def _text_model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]
 
 
 def _unknown_family(reading: Reading, kind: str) -> Family:
-    other = [key for key in reading.config if key.startswith(OTHER_LAYERS)]
-    if other:
-        reading.problems.append(f"{other[0]} speaks of layers that are not attention. A plan cannot say them.")
     reading.notes.append(
         f"model_type {kind or 'is missing'}: not known here. It was read as Llama's; biases and norms may differ."
     )
@@ -103,6 +103,8 @@ def _width(reading: Reading, kind: str, hidden: int | None) -> int | None:
         reading.used.add("intermediate_size")
         return reading.count("intermediate_size_mlp")
     width = None if kind == "bloom" else reading.count(*WIDTH)
+    if kind == "qwen" and width is not None:
+        return width // 2
     return 4 * hidden if width is None and hidden is not None and kind in FOUR_TIMES else width
 
 
@@ -110,6 +112,8 @@ def _key_heads(reading: Reading, kind: str, heads: int | None) -> int | None:
     if kind in ONE_TO_ONE:
         return None
     listed = reading.count(*KEY_HEADS)
+    if kind == "chatglm":
+        return listed if reading.flag("multi_query_attention", False) else heads
     if kind == "falcon":
         reading.used.add("multi_query")
         if reading.flag("new_decoder_architecture", False):
@@ -167,13 +171,26 @@ def _llama4(reading: Reading) -> dict[str, Any]:
     return {}
 
 
-SPECIAL: Final = {"falcon": _falcon, "mpt": _mpt, "opt": _opt, "gpt_neo": _neo, "llama4_text": _llama4}
+SPECIAL: Final = REMOTE_SPECIAL | {
+    "falcon": _falcon,
+    "mpt": _mpt,
+    "opt": _opt,
+    "gpt_neo": _neo,
+    "llama4_text": _llama4,
+}
 
 
 def _latent(reading: Reading) -> dict[str, Any]:
     if reading.value("kv_lora_rank") is None:
         return {}
     return {"mla": {name: reading.count(name) for name in LATENT}, "num_key_value_heads": None}
+
+
+def _indexed(reading: Reading) -> None:
+    """DeepSeek-V3.2 and GLM-5 choose keys by an indexer beside each attention."""
+    if reading.value("index_n_heads"):
+        reading.used.update(("index_head_dim", "index_topk"))
+        reading.notes.append("The indexer that chooses keys is not counted, and attention is taken as dense.")
 
 
 def _prediction(reading: Reading) -> dict[str, Any]:
@@ -212,6 +229,11 @@ def _contradictions(reading: Reading, model: Mapping[str, Any]) -> None:
         )
     if heads and groups and heads % groups:
         reading.problems.append(f"num_attention_heads {heads} is not a multiple of num_key_value_heads {groups}.")
+    size = reading.value("v_head_dim")
+    if size is not None and "mla" not in model and size != model.get("head_dim"):
+        reading.problems.append(
+            f"v_head_dim is {size!r}. A plan knows values of another size in latent attention alone."
+        )
     experts = model.get("moe", {})
     most, chosen = experts.get("num_experts"), experts.get("num_experts_per_tok")
     if most and chosen and chosen > most:

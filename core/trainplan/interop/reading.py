@@ -36,8 +36,10 @@ class Reading:
         return next((self.defaults[name] for name in names if name in self.defaults), None)
 
     def count(self, *names: str, least: int = 1) -> int | None:
-        """A whole number; anything else is a problem and None."""
+        """A whole number, or a list that says the same one for each layer; anything else is a problem and None."""
         found = self.value(*names)
+        if isinstance(found, list) and found:
+            found = self._same(names[0], cast("list[Any]", found))
         if found is None:
             return None
         if (
@@ -49,6 +51,12 @@ class Reading:
             self.problems.append(f"{names[0]} is {found!r}. A whole number from {least} is right.")
             return None
         return int(found)
+
+    def _same(self, name: str, listed: list[Any]) -> Any:
+        if all(one == listed[0] and type(one) is type(listed[0]) for one in listed):
+            return listed[0]
+        self.problems.append(f"{name} differs between layers: {listed[0]!r}, then others. A plan has one number.")
+        return None
 
     def flag(self, name: str, default: bool) -> bool:
         """True or false; anything else is a problem and the default."""

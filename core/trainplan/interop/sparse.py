@@ -10,6 +10,7 @@ from typing import Final
 
 from trainplan.interop.family import (
     BIAS,
+    COHERE,
     ERNIE,
     EXAONE,
     FOUR,
@@ -105,6 +106,15 @@ SPARSE: Final[dict[str, Family]] = {
     "minimax_m2": Family({**UNTIED, **WIDE_NORM}, sparse="every", defaults={"num_key_value_heads": 8, "head_dim": 128}),
     "granitemoe": Family({**UNTIED, **BIAS}, sparse="every"),
     "granitemoeshared": Family({**UNTIED, **BIAS}, sparse="every"),
+    "aria_text": Family({**UNTIED, **BIAS}, sparse="every", defaults={"moe_num_shared_experts": 2}),
+    "granitemoe_swa": Family({**UNTIED, **BIAS, "attention_sinks": True}, sparse="every"),
+    "cohere2_moe": Family(COHERE, "pattern", "every", {"sliding_window": 4096, "sliding_window_pattern": 4}),
+    "mellum": Family({**UNTIED, **BIAS, **HEAD_NORM}, sparse="every", defaults={"head_dim": 128}),
+    "hy_v3": Family(
+        {**UNTIED, **BIAS, **HEAD_NORM},
+        sparse=ROUTED,
+        defaults={"head_dim": 128, "num_key_value_heads": 8, "num_shared_experts": 1, "first_k_dense_replace": 1},
+    ),
     "hunyuan_v1_moe": Family({**UNTIED, **BIAS, **HEAD_NORM}, sparse="every", defaults={"num_shared_experts": 1}),
     "ernie4_5_moe": Family(
         ERNIE,

@@ -11,6 +11,7 @@ from trainplan.budgets.kernels import conditions
 from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Blocked, Figure
+from trainplan.formulas import communication_data as data
 from trainplan.plan.read import open_plan
 
 KIB = 1024.0
@@ -25,6 +26,10 @@ def sent(found: Estimate, dimension: str) -> float:
 
 def microbatches(found: Estimate) -> float:
     return float(found.tokens.microbatches)
+
+
+def shown(found: Estimate) -> float:
+    return float(found.communication.exposed["data"])
 
 
 def test_nothing_is_sent_where_a_dimension_is_one(varied: Any) -> None:
@@ -78,6 +83,19 @@ def test_zero_2_scatters_each_microbatch_and_gathers_once(varied: Any) -> None:
     found = varied("parallelism.sharding=zero-2")
     count = microbatches(found)
     assert sent(found, "data") == pytest.approx(15 / 16 * held_parameters(found) * (4 * count + 2))
+
+
+def test_full_gradients_are_scattered_once_and_weights_are_gathered_each_microbatch(varied: Any) -> None:
+    """FSDP reshards after backward in no_sync too; a pipeline stage of torchtitan keeps its weights until the step's end."""
+    fields = ("training.framework=fsdp", "training.gradient_accumulation=full")
+    found = varied(*fields, "parallelism.sharding=zero-3")
+    parameters, share, rounds = held_parameters(found), 15 / 16, microbatches(found)
+    assert rounds > 1
+    assert sent(found, "data") == pytest.approx((4 * rounds + 4) * parameters * share)
+    kept = varied(*fields, "parallelism.sharding=zero-3", "parallelism.reshard_after_forward=false")
+    assert sent(kept, "data") == pytest.approx((2 * rounds + 4) * parameters * share)
+    staged = varied("training.framework=torchtitan", "parallelism.pipeline=2")
+    assert sent(staged, "data") == pytest.approx(6 * held_parameters(staged) / 2 * 7 / 8)
 
 
 def test_reduction_in_16_bits_halves_the_gradients(varied: Any) -> None:
@@ -169,6 +187,31 @@ def test_backward_of_megatron_hides_gradients_of_inputs(
 def test_torch_hides_nothing_of_tensor_parallelism(planned: Any) -> None:
     known = conditions(Situation(planned("parallelism.tensor=2", "training.framework=torchtitan")))
     assert float(known.tensor_exposed) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("time", "chunks", "ranks", "shown"),
+    [(3.0, 1, 4, 2.0), (3.0, 2, 4, 1.0), (3.0, 4, 4, 0.5), (9.0, 2, 4, 6.5), (0.5, 4, 4, 0.0), (3.0, 1, 1, 2.0)],
+)
+def test_gradients_of_a_chunk_hide_behind_the_chunks_after_it(
+    time: float, chunks: int, ranks: int, shown: float
+) -> None:
+    """A microbatch of 1 s on each rank: each chunk's share has `ranks` / `chunks` s before the next, the last 1 / `chunks` s."""
+    each, free, end = time / chunks, 0.0, 0.0
+    for chunk in range(chunks):
+        begin = max(free, chunk * ranks / chunks)
+        free, end = begin + each, (chunk * ranks + 1) / chunks
+    assert free - end == pytest.approx(shown) or (free < end and shown == 0.0)
+    assert data.exposed_by_chunks(time, 0.0, 1.0, float(chunks), float(ranks)) == pytest.approx(shown)
+
+
+def test_interleaved_chunks_show_less_of_the_reduction(varied: Any) -> None:
+    """Only what Megatron reduces once a step: FSDP reduces every layer, whatever its chunks."""
+    slow = ("model.num_hidden_layers=8", "parallelism.pipeline=2", "cluster.scale_up_bandwidth=1e6")
+    more = (*slow, "parallelism.virtual_pipeline=2", "parallelism.schedule=interleaved")
+    assert shown(varied(*more)) < shown(varied(*slow))
+    layerwise = ("training.framework=torchtitan",)
+    assert shown(varied(*more, *layerwise)) >= shown(varied(*slow, *layerwise))
 
 
 def test_blocked_where_the_mesh_does_not_divide(varied: Any) -> None:

@@ -68,6 +68,15 @@ def test_every_architecture_counts_to_the_integer(row: dict[str, Any]) -> None:
     assert (found.parameters, found.active_parameters) == (row["total"], row["active"])
 
 
+@pytest.mark.golden("published_params")
+def test_what_publishers_count_is_counted(row: dict[str, Any]) -> None:
+    """To the integer, but for what lies in a file and is not trained. No key of the file is left unread."""
+    found = model_of_config(row["config"])
+    assert (found.problems, found.unknown) == ((), ())
+    assert not any("not known here" in note for note in found.notes)
+    assert budget(found.model).parameters == row["total"] - row.get("untrained", 0)
+
+
 @pytest.mark.golden("params")
 def test_parts_are_those_of_the_modules(row: dict[str, Any]) -> None:
     found = budget({"preset": row["model"]})

@@ -56,6 +56,9 @@ def test_p10_of_accumulation(varied: Any) -> None:
     assert "64 microbatches" in finding.message
     assert not found(varied("parallelism.sharding=zero-3", "batch.micro_batch_sequences=64"), "P10")
     assert not found(varied("parallelism.sharding=zero-1"), "P10")
+    full = ("training.framework=fsdp", "training.gradient_accumulation=full")
+    assert found(varied(*full), "P10")
+    assert not found(varied("training.framework=torchtitan", "parallelism.pipeline=2"), "P10")
 
 
 def test_p11_of_heads_that_leave_the_tensor_cores(varied: Any) -> None:

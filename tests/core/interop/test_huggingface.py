@@ -59,6 +59,61 @@ def test_layers_that_are_not_attention_are_refused_in_words() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"is_encoder_decoder": True}, "an encoder stands beside the decoder"),
+        ({"model_type": "bert", "type_vocab_size": 2}, "there are token types"),
+        ({"block_configs": [{}]}, "layers have shapes of their own"),
+        ({"model_type": "hunyuan_v1_dense", "use_cla": True}, "layers share keys and values"),
+        ({"model_type": "longcat_flash"}, "model_type longcat_flash has two attentions"),
+        ({"num_key_value_heads": [4, 2, 4, 4]}, "num_key_value_heads differs between layers: 4"),
+        ({"num_key_value_heads": [4, True]}, "num_key_value_heads differs between layers: 4"),
+    ],
+)
+def test_what_no_plan_can_say_is_refused_in_words(change: dict[str, Any], words: str) -> None:
+    (problem,) = model_of_config(LLAMA | change).problems
+    assert words in problem
+    off = {key: None if isinstance(value, list) else value for key, value in change.items()}
+    if off != change:
+        assert model_of_config(LLAMA | off).problems == ()
+
+
+def test_a_list_that_says_one_number_is_that_number() -> None:
+    """Hunyuan-A13B's config.json says experts so."""
+    config = LLAMA | {
+        "model_type": "hunyuan_v1_moe",
+        "num_experts": 8,
+        "moe_topk": [2] * 4,
+        "num_shared_expert": [1] * 4,
+    }
+    moe = model_of_config(config | {"moe_intermediate_size": [96] * 4}).model["moe"]
+    assert (moe["num_experts_per_tok"], moe["num_shared_experts"], moe["moe_intermediate_size"]) == (2, 1, 96)
+
+
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        ({"model_type": "qwen", "no_bias": False}, {"attention_output_bias": True, "mlp_bias": True}),
+        ({"model_type": "qwen", "intermediate_size": 96}, {"intermediate_size": 48, "attention_bias": True}),
+        ({"model_type": "chatglm", "add_bias_linear": True, "rmsnorm": False}, {"mlp_bias": True, "norm": "layernorm"}),
+        ({"model_type": "chatglm", "post_layer_norm": False}, {"final_norm": False, "num_key_value_heads": 4}),
+        ({"model_type": "baichuan"}, {"position_embedding": "alibi"}),
+        ({"model_type": "internlm"}, {"attention_bias": True, "attention_output_bias": True}),
+        ({"model_type": "bailing_moe", "use_bias": True}, {"attention_bias": True, "mlp_bias": True}),
+        ({"model_type": "stablelm_epoch"}, {"norm": "layernorm"}),
+        (
+            {"model_type": "mixformer-sequential", "intermediate_size": None},
+            {"intermediate_size": 256, "head_bias": True},
+        ),
+    ],
+)
+def test_architectures_whose_modules_are_elsewhere(change: dict[str, Any], fields: dict[str, Any]) -> None:
+    found = model_of_config(LLAMA | change)
+    assert found.problems == ()
+    assert {key: found.model.get(key) for key in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
         ({"num_attention_heads": 5}, "hidden_size 64 is not a multiple of num_attention_heads 5"),
         ({"num_key_value_heads": 3}, "num_attention_heads 4 is not a multiple of num_key_value_heads 3"),
         ({"hidden_size": None}, "There is no hidden_size"),
@@ -121,6 +176,12 @@ def test_prediction_depths_are_read_and_noted() -> None:
     found = model_of_config(LLAMA | {"num_nextn_predict_layers": 1})
     assert found.model["mtp"] == {"num_nextn_predict_layers": 1}
     assert found.notes
+
+
+def test_an_indexer_is_noted() -> None:
+    found = model_of_config(LLAMA | {"index_n_heads": 64, "index_head_dim": 128, "index_topk": 2048})
+    assert any("indexer" in note for note in found.notes)
+    assert (found.problems, found.unknown) == ((), ())
 
 
 def test_window_rules() -> None:
