@@ -68,6 +68,7 @@ class Traffic:
     microbatches: Figure
     pipeline: Figure
     domain: Figure
+    side_by_side: Figure
 
 
 def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -> Traffic:
@@ -80,6 +81,7 @@ def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -
         microbatches,
         s["parallelism.pipeline"],
         s["cluster.scale_up_domain"],
+        s.switch("model.parallel_block", "1 where attention and MLP run side by side, else 0"),
     )
 
 
@@ -92,12 +94,12 @@ def link_of(group: Figure, span: Figure, domain: Figure) -> str:
 
 def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     """Collectives of tensor parallelism in every layer; those of the vocabulary are not counted."""
-    tensor, again = w.here.tensor, k.linear_recomputed
+    tensor, count = w.here.tensor, f.tensor_reductions(k.linear_recomputed, w.side_by_side)
     one = given("neighbours", 1.0, "1", "tensor ranks are next to each other", kind="default")
     inside = f.group_inside(w.domain, one, tensor)
-    sent = f.tensor_bytes(w.layers, w.here.tokens, w.hidden, w.element, tensor, again, w.microbatches, w.pipeline)
-    each = f.tensor_time(w.here.tokens, w.hidden, w.element, tensor, inside, k.domain, k.fabric, again)
-    fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], again)
+    sent = f.tensor_bytes(w.layers, w.here.tokens, w.hidden, w.element, tensor, count, w.microbatches, w.pipeline)
+    each = f.tensor_time(w.here.tokens, w.hidden, w.element, tensor, inside, k.domain, k.fabric, count)
+    fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], count)
     time = _step(w, w.layers, total(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
     return Operation("tensor", "layer activations", sent, link_of(tensor, tensor, w.domain), time, exposed)

@@ -41,23 +41,22 @@ def tensor_bytes(
     hidden: float,
     element: float,
     tensor: float,
-    recomputed: float,
+    reductions: float,
     microbatches: float,
     pipeline: float,
 ) -> float:
-    """Tensor parallel: four all-reduces a layer and microbatch, and two more where forward is computed again."""
-    return (
-        (4.0 + 2.0 * recomputed)
-        * 2.0
-        * (tensor - 1.0)
-        / tensor
-        * element
-        * tokens
-        * hidden
-        * layers
-        * microbatches
-        / pipeline
-    )
+    """Tensor parallel: the all-reduces of a layer and microbatch."""
+    return reductions * 2.0 * (tensor - 1.0) / tensor * element * tokens * hidden * layers * microbatches / pipeline
+
+
+@formula(
+    "1",
+    source="Megatron-LM, arXiv 1909.08053, section 3; side by side, attention and MLP are summed before one all-reduce: "
+    "GPT-NeoX, arXiv 2204.06745, section 2.1",
+)
+def tensor_reductions(recomputed: float, side_by_side: float) -> float:
+    """All-reduces of a layer and microbatch: four, and two more where forward is computed again; half where blocks are parallel."""
+    return (4.0 + 2.0 * recomputed) / (1.0 + side_by_side)
 
 
 @formula("s", source=STUDY)
@@ -69,19 +68,19 @@ def tensor_time(
     inside: float,
     domain: float,
     fabric: float,
-    recomputed: float,
+    reductions: float,
 ) -> float:
     """Transfers of tensor parallelism in one layer and microbatch, on the slower of both links."""
     volume = 2.0 * element * tokens * hidden
     outside = tensor / inside
     each = maximum((tensor - 1.0) / (tensor * domain), (outside - 1.0) / (outside * fabric * inside))
-    return (4.0 + 2.0 * recomputed) * volume * each
+    return reductions * volume * each
 
 
 @formula("s", source=STUDY)
-def tensor_latency(tensor: float, inside: float, latency: float, recomputed: float) -> float:
+def tensor_latency(tensor: float, inside: float, latency: float, reductions: float) -> float:
     """Fixed time of the same collectives: two ring walks each, four times as long across domains."""
-    return (4.0 + 2.0 * recomputed) * 2.0 * latency * (tensor - 1.0) * where(tensor > inside, 4.0, 1.0)
+    return reductions * 2.0 * latency * (tensor - 1.0) * where(tensor > inside, 4.0, 1.0)
 
 
 @formula("bytes", source="ring attention: keys and values forward and backward, their gradients backward")

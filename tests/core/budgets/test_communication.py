@@ -45,6 +45,13 @@ def test_tensor_is_four_all_reduces_a_layer_and_two_more_with_full_recompute(var
     assert sent(again, "tensor") == pytest.approx(1.5 * sent(found, "tensor"))
 
 
+def test_blocks_side_by_side_share_their_all_reduces(varied: Any) -> None:
+    """One forward and one backward in the place of two each: GPT-NeoX, arXiv 2204.06745, section 2.1."""
+    after, beside = (varied("parallelism.tensor=2", f"model.parallel_block={word}") for word in ("false", "true"))
+    assert sent(beside, "tensor") == pytest.approx(sent(after, "tensor") / 2)
+    assert float(beside.step.waterfall["tensor"]) == pytest.approx(float(after.step.waterfall["tensor"]) / 2)
+
+
 def test_ring_sends_keys_and_values_three_times(varied: Any) -> None:
     found = varied("parallelism.context=2")
     shard = TOKENS / 2 * HIDDEN * 2 * 2  # keys and values of one rank, 16 bits
