@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from trainplan.estimation import Estimate, estimate
 from trainplan.plan.edit import set_all, without
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
+
+settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")  # a busy machine is no fault of the code
 
 GOLDEN = Path(__file__).parent / "golden"
 TODAY = dt.date(2026, 12, 1)

@@ -11,7 +11,7 @@ import math
 import re
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainplan import asjson
@@ -28,7 +28,7 @@ UNITS = {"1", "bytes", "bytes/s", "s", "h", "FLOP", "FLOP/s", "tokens", "tokens/
 NO_FINDING = {"none"}
 """Codes that say nothing is wrong."""
 
-ABSURD = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+ABSURD = settings(max_examples=150)
 WHOLE: dict[str, Any] = {
     "format": 1,
     "model": {

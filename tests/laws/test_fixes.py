@@ -27,7 +27,7 @@ from trainplan.reverse import changed
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 WRITTEN = re.compile(r'([a-z_.]+) = ("[^"]*"|[\w.,-]*\w)((?: or "?[\w,-]+"?(?= |,|$))*)')
 PREFERRED = ("parallelism", "training", "batch", "model", "data")
-SETTINGS = settings(deadline=None, max_examples=150, derandomize=True, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 MOE = "\n[model.moe]\nnum_experts = 12\nmoe_intermediate_size = 96\nnum_experts_per_tok = 2\n"
 
 Planned = Callable[..., Plan]

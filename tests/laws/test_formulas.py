@@ -69,7 +69,7 @@ def test_body_uses_only_the_words_of_numeric(name: str) -> None:
 
 @EACH
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_scalars_and_columns_agree_to_the_last_bit(name: str, data: st.DataObject) -> None:
     formula = FORMULAS[name]
     row = st.tuples(*(AMOUNTS for _ in formula.card.names))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from trainplan.budgets.memory import CATEGORIES
@@ -14,7 +14,7 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
 
-LAW = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=25)
 HEADS = 16
 SHAPES = st.fixed_dictionaries(
     {

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainplan.estimation import Estimate, estimate
@@ -14,7 +14,7 @@ from trainplan.figure import Figure
 from trainplan.formulas import reliability as f
 from trainplan.plan.plan import Plan
 
-WHOLE = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+WHOLE = settings(max_examples=30)
 
 
 def of(**changes: Any) -> Estimate:

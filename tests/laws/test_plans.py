@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -23,7 +23,7 @@ from trainplan_tui.session import Session
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 TODAY = dt.date(2026, 12, 1)
 
-WHOLE = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+WHOLE = settings(max_examples=40)
 
 
 def small(**changes: Any) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_megatron_blended(passes: float, share: float) -> None:
 
 
 @given(st.lists(st.floats(0.01, 1.0), min_size=2, max_size=6), st.integers(10, 2000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_blends_by_deficit_stay_within_two_samples(weights: list[float], samples: int) -> None:
     """What Megatron and nanoset draw of a source is its share of the samples, to two of them."""
     sources = [source(f"s{i}", 10**9, weight) for i, weight in enumerate(weights)]
@@ -142,7 +142,7 @@ def test_mosaic_streaming() -> None:
 
 
 @given(st.lists(st.floats(0.001, 1.0), min_size=1, max_size=8), st.integers(1, 65535))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_levanter_shares_exactly(weights: list[float], block: int) -> None:
     """mixture.py, _compute_expected_counts_per_block: truncated counts, what is left to the largest."""
     whole = math.fsum(weights)
@@ -283,7 +283,7 @@ def _shares(sampler: str, weights: Sequence[float]) -> list[float]:
 
 
 @given(WEIGHTS, NORMALISING, st.floats(0.01, 100.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_shares_sum_to_one_whatever_the_scale_and_order(weights: list[float], sampler: str, scale: float) -> None:
     """Relation 26. Where raw weights sum to 1 within 1e-6 they stand as they are, so 2e-6 is what a scale may move."""
     shares = _shares(sampler, weights)
@@ -294,7 +294,7 @@ def test_shares_sum_to_one_whatever_the_scale_and_order(weights: list[float], sa
 
 
 @given(WEIGHTS, st.integers(10**6, 10**13), st.integers(2, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_passes_are_linear_in_tokens_and_give_them_back(weights: list[float], tokens: int, times: int) -> None:
     """Relation 27: passes x size sums to the train tokens."""
     sources = [source(f"s{i}", 10**6 * (i + 1), w / math.fsum(weights)) for i, w in enumerate(weights)]
@@ -305,7 +305,7 @@ def test_passes_are_linear_in_tokens_and_give_them_back(weights: list[float], to
 
 
 @given(st.integers(2, 10**9), st.floats(0.01, 0.99), st.floats(0.1, 0.9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_source_split_in_two_keeps_its_passes(size: int, weight: float, cut: float) -> None:
     """Relation 28: split size and share alike; the cut falls on a whole token."""
     first = max(1, min(size - 1, round(size * cut)))
@@ -321,7 +321,7 @@ def test_a_source_split_in_two_keeps_its_passes(size: int, weight: float, cut: f
     st.lists(st.floats(0.01, 1.0), min_size=2, max_size=5),
     st.sampled_from(["megatron-blended", "levanter", "webdataset"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_seen_is_never_more_than_there_is_or_was_drawn(weights: list[float], sampler: str) -> None:
     """And what repeats are worth is never more than what was drawn."""
     sources = [source(f"s{i}", 10**6 * (i + 1), w, mean_document_tokens=100) for i, w in enumerate(weights)]

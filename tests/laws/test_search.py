@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.laws.test_absurd_plans import WHOLE, absurd
@@ -127,7 +127,7 @@ def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) 
             assert errors(told) == [], fields
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(told=PLANS, seed=st.integers(0, 2**32))
 def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(
     told: dict[str, Any], seed: int
@@ -140,7 +140,7 @@ def test_elements_of_published_plans_equal_their_estimates(path: Path) -> None:
     hold_to_estimates(open_plan(path).plan, random.Random(7), pieces_tried=8)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(told=absurd, whole=st.booleans())
 def test_an_absurd_plan_is_searched_or_says_what_is_missing(told: dict[str, Any], whole: bool) -> None:
     tables = (WHOLE if whole else {}) | {
@@ -156,7 +156,7 @@ def test_an_absurd_plan_is_searched_or_says_what_is_missing(told: dict[str, Any]
     assert len(found.best(count=3)) == min(3, found.fitting)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(told=PLANS, seed=st.integers(0, 2**32), forks=st.booleans(), own=st.sampled_from(["", "zb-h1", "1f1b"]))
 def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_space(
     told: dict[str, Any], seed: int, forks: bool, own: str
@@ -212,7 +212,7 @@ def _twin(fields: dict[str, Any], found: Estimate) -> bool:
     return (pipeline == 1 and schedule != "1f1b") or (virtual > 1) != (schedule == "interleaved")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(told=PLANS, forks=st.booleans())
 def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any], forks: bool) -> None:
     plan = plan_of(told)
@@ -224,7 +224,7 @@ def test_rejected_and_fitting_are_all_that_was_considered(told: dict[str, Any], 
     assert last.fitting <= last.legal <= last.considered
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(told=PLANS, tensor=st.sampled_from([1, 2, 4]), context=st.sampled_from([1, 2]))
 def test_hsdp_of_one_group_is_zero_3(told: dict[str, Any], tensor: int, context: int) -> None:
     plan = changed(plan_of(told), {"parallelism.tensor": tensor, "parallelism.context": context})
@@ -286,7 +286,7 @@ def test_a_missing_field_rejects_everything_by_its_name(missing: str) -> None:
     assert not found.best()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(told=PLANS)
 def test_pieces_hold_every_legal_layout_once_however_small_they_are(told: dict[str, Any]) -> None:
     keys = [key_of(fields) for fields in legal_fields(plan_of(told), forks=True)]

@@ -62,7 +62,7 @@ LAYOUTS = st.fixed_dictionaries(
         "recompute": st.sampled_from(["none", "selective", "full"]),
     }
 )
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=25)
 
 
 def made(layout: dict[str, Any], **changes: Any) -> Estimate:

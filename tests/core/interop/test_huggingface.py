@@ -225,7 +225,7 @@ JUNK = st.recursive(
 
 
 @given(st.sampled_from(ROWS), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_no_file_raises_and_what_has_no_problem_is_a_plan(row: dict[str, Any], data: st.DataObject) -> None:
     config = dict(row["config"])
     keys = sorted({*config, "layer_types", "text_config", "moe_layer_freq", "mlp_layer_types", "sliding_window"})

@@ -145,7 +145,7 @@ VALUE = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(TEXT, VALUE, max_size=5))
 def test_whatever_is_written_is_placed(data: dict[str, Any]) -> None:
     text = "".join(f"{literal_of(key)}={literal_of(value)} # {{[\n" for key, value in data.items())
