@@ -123,3 +123,17 @@ def test_an_edit_of_a_pending_session_looks_for_findings() -> None:
     session.try_on(session.attempt("data.train_tokens", "1T"))
     assert session.shown.findings
     assert not session.shown.pending
+
+
+async def test_a_sheet_over_the_first_picture_stands_with_its_keys(pictures) -> None:
+    from trainplan_tui.sheets.palette import PaletteSheet
+
+    session = Session(open_plan(PLANS[0]), DAY, pending=True)
+    app = PlanApp(PALETTE, UNICODE, Keymap(), session, lambda app: PaletteSheet(app, "data."))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        assert any("data." in line for line in pictures[0])
+        assert pictures[0][-1] == pictures[-1][-1] != ""
+        assert "0E" not in pictures[0][0]
+        assert "0E" in pictures[-1][0]
