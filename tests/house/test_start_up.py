@@ -85,3 +85,7 @@ def test_the_first_picture_has_only_what_it_shows() -> None:
     assert "trainplan_tui.panes.overview" in own
     assert not own & LATER
     assert len(own) <= MODULES
+
+
+def test_opening_imports_nothing_before_it_stops_looking_for_garbage() -> None:
+    assert not imported("import trainplan_tui.cli.opening") & {"pydantic", "textual", "trainplan.plan.plan"}
