@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, cast
@@ -34,15 +33,15 @@ from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.figure import Blocked, Choice, Figure, Given
-from trainplan.frozen import field_names
+from trainplan.frozen import Remembering, field_names, record
 from trainplan.plan.plan import Plan
 from trainplan.review.quantities import pilot_passed, readiness_signed
 
 Value = Figure | Blocked | Choice
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@record
+class Estimate(Remembering):
     """Everything that follows from one plan. `quantities` is in the order of the panes."""
 
     plan: Plan

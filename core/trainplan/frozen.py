@@ -32,6 +32,10 @@ def record(kind: type[T]) -> type[T]:
     return _made(kind, _plain, {})
 
 
+class Remembering:
+    """A base of records that keep what they work out: the room that `cached_property` and weak references need."""
+
+
 def field_names(kind: type) -> tuple[str, ...]:
     """The fields of such a class, in their order."""
     return getattr(kind, "__match_args__", ())

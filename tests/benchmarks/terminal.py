@@ -12,6 +12,7 @@ import tempfile
 import termios
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 STATE = tempfile.TemporaryDirectory(prefix="benchmark-")
 """A state folder of its own: a program that is killed leaves a journal, and the user's own plans are not to offer it."""
@@ -50,6 +51,13 @@ class Program:
             if text.encode() in self.seen:
                 return time.perf_counter() - self.begin
         raise TimeoutError(f"{text!r} was not written; the end was {self.seen[-300:]!r}")
+
+    def spent(self) -> tuple[float, float]:
+        """Seconds of processor that its threads took so far, and MiB of memory that it holds (Linux)."""
+        process = Path(f"/proc/{self.pid}")
+        seconds = sum(int(one.read_text().split()[0]) for one in process.glob("task/*/schedstat")) / 1e9
+        held = process.joinpath("status").read_text().split("VmRSS:")[1].split()[0]
+        return seconds, int(held) / 1024
 
     def type(self, keys: bytes, quiet: float = 0.15) -> tuple[int, float]:
         """Bytes written after keys, and seconds from the keys to the last byte."""

@@ -6,13 +6,11 @@ It knows which mode holds and draws the picture; what a command does is in `comm
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
-from trainplan.plan.edit import UnknownPath
-from trainplan.plan.read import Unusable
+from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui import footers
 from trainplan_tui.checker import Checker
 from trainplan_tui.commands import Commands
@@ -21,18 +19,15 @@ from trainplan_tui.keys import Keymap, key_name
 from trainplan_tui.panes.rows import BodyRow, Box
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.placing import Cursor
-from trainplan_tui.screens.drawing import Picture, View, body_rows, draw, draw_with_sheet, sheet_rows
+from trainplan_tui.screens.drawing import View, body_rows, draw, is_sketchable
 from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.session import Session
-from trainplan_tui.sheets.choice import ChoiceSheet
 from trainplan_tui.sheets.sheet import Sheet
-from trainplan_tui.shown import Shown
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.text.spans import Line
 from trainplan_tui.typist import Typist, outcome
 from trainplan_tui.widgets.dispatch import KeyedApp
-from trainplan_tui.widgets.frame import Entry, footer, small_window, too_small
+from trainplan_tui.widgets.frame import Entry, small_window, too_small
 from trainplan_tui.widgets.strip import strip
 
 if TYPE_CHECKING:
@@ -76,6 +71,7 @@ class PlanApp(KeyedApp):
     def take(self, key: str, character: str | None) -> None:
         """One key, by mode: a sheet, the line editor, or the key table; then one picture."""
         name = key_name(key, character)
+        self._judge()
         self.message = ""
         if name == "ctrl+l":
             self.redraw()
@@ -90,6 +86,7 @@ class PlanApp(KeyedApp):
     def paste(self, text: str) -> None:
         """Pasted text goes into the box or the sheet's line; in navigate it is no command."""
         self.message = ""
+        self._judge()
         if self.sheets:
             self.sheets[-1].paste(text)
         elif self.typist.now is not None:
@@ -101,7 +98,17 @@ class PlanApp(KeyedApp):
     def resized(self, size: Size) -> None:
         """The window's size; text being typed, the cursor and sheets stay."""
         self.window = size
+        if is_sketchable(self.cursor.shown_pane, *size):
+            self.call_after_refresh(self._judge)
+        else:
+            self._judge()
         self.paint()
+
+    def _judge(self) -> None:
+        """Findings come after the first picture of the figures, and before any key; they add to it and move nothing."""
+        if self.opened is not None and self.opened.shown.pending:
+            self.opened.judge()
+            self.paint()
 
     def on_mount(self) -> None:
         """What threads find comes back to the loop that runs now."""
@@ -130,26 +137,21 @@ class PlanApp(KeyedApp):
             keys = [Entry("w", "save"), Entry("q", "quit"), Entry("larger window:", "goes on")]
             self.grid.show(small_window(width, height, top, keys, self.glyphs), (0, 0), width)
         elif self.opened is None:
-            self._paint_bare(width, height)
+            from trainplan_tui.sheets.stacked import alone
+
+            picture = alone(self.sheets[-1], width, height, self.message, self.glyphs)
+            self.grid.show(picture.lines, picture.cursor, width)
         else:
             self._paint_plan(width, height)
-
-    def _paint_bare(self, width: int, height: int) -> None:
-        """A sheet with no plan behind it: the start screen."""
-        sheet = self.sheets[-1]
-        lines: list[Line] = list(sheet.lines(width, height - 1))[: height - 1]
-        lines += [()] * (height - 1 - len(lines))
-        row, column = sheet.cursor()
-        mode = "" if self.message else sheet.word
-        last = footer(sheet.footer(), width, mode=mode, message=self.message, glyphs=self.glyphs)
-        self.grid.show([*lines, last], (min(row, height - 1), column), width)
 
     def _paint_plan(self, width: int, height: int) -> None:
         self.checker.look(self.session, self.cursor.shown_pane.module)
         shown, rows = self.session.shown, self.rows()
         view = self.view(rows)
         if self.sheets:
-            picture = self._with_sheets(shown, view, rows)
+            from trainplan_tui.sheets.stacked import stacked
+
+            picture = stacked(self.sheets, shown, view, rows)
         else:
             picture = draw(shown, view, rows)
             self.cursor.tops[self.cursor.pane] = picture.first
@@ -157,25 +159,13 @@ class PlanApp(KeyedApp):
         if shown.forecast is None and not shown.trying:
             self.forecaster.ask(shown.estimate)
 
-    def _with_sheets(self, shown: Shown, view: View, rows: Sequence[BodyRow]) -> Picture:
-        """The top sheet over the page below it, if there is one, else over the pane."""
-        width, height = self.window
-        sheet = self.sheets[-1]
-        page = next((one for one in reversed(self.sheets[:-1]) if one.page), None)
-        lines = list(sheet.lines(width, sheet_rows(height, sheet.wanted(width), sheet.page)))
-        top = 2 if sheet.page else height - 1 - len(lines)
-        if page is not None and not sheet.page:
-            under = list(page.lines(width, sheet_rows(height, 0, True)))
-            lines = [*under[: top - 2], *lines]
-        picture = draw_with_sheet(shown, view, rows, lines, sheet.page or page is not None)
-        row, column = sheet.cursor()
-        return replace(picture, cursor=(top + row, column))
-
     def view(self, rows: Sequence[BodyRow]) -> View:
         """Where everything is, for the picture."""
         width, height = self.window
         cursor, typing = self.cursor, self.typist.now
         sheet = self.sheets[-1] if self.sheets else None
+        pending = self.session.shown.pending
+        keys = sheet.footer() if sheet else [] if pending else footers.entries(self, rows, editing=typing is not None)
         return View(
             width=width,
             height=height,
@@ -184,7 +174,7 @@ class PlanApp(KeyedApp):
             cell=cursor.cell,
             first=cursor.tops.get(cursor.pane, 0),
             glyphs=self.glyphs,
-            entries=sheet.footer() if sheet else footers.entries(self, rows, editing=typing is not None),
+            entries=keys,
             typing=typing,
             message=self.message,
             mode="" if self.message else sheet.word if sheet else "editing" if typing else "",
@@ -246,6 +236,8 @@ class PlanApp(KeyedApp):
             return
         box = self.box()
         if box is not None and box.choices:
+            from trainplan_tui.sheets.choice import ChoiceSheet
+
             self.open_sheet(ChoiceSheet(self, box))
         elif box is not None:
             self.typist.begin(box)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 
 from trainplan_tui.keys import ALL_PLACES
-from trainplan_tui.panes.inspector import finding_of, told
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
@@ -111,7 +110,7 @@ class Commands:
         elif row.id.startswith("readiness."):
             self._review("walk")
         elif row.kind == "finding":
-            finding = finding_of(row, self.host.session.shown)
+            finding = self.host.session.shown.finding_at(row.id)
             if finding is not None and finding.paths:
                 self.host.start_edit(finding.paths[0])
         elif row.boxes:
@@ -135,7 +134,7 @@ class Commands:
         if row is None or not row.id:
             return
         if row.kind == "finding":
-            finding = finding_of(row, self.host.session.shown)
+            finding = self.host.session.shown.finding_at(row.id)
             self.host.message = f"{finding.code}: {finding.message}; {finding.fix}" if finding else ""
             return
         if is_standing(row.id):
@@ -144,6 +143,8 @@ class Commands:
             self.host.open_sheet(StandingSheet(self.host, row))
             return
         if row.id == "walk proposal":
+            from trainplan_tui.panes.inspector import told
+
             self.host.message = told(row, self.host.session.shown)[1][0]
             return
         if row.id.startswith(SENT):

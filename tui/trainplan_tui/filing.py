@@ -6,8 +6,8 @@ from pathlib import Path
 
 from trainplan.figure import Figure
 from trainplan.files.save import ChangedOnDisk, Saved, SaveError
-from trainplan.plan.edit import UnknownPath, resolve, written_place
-from trainplan.plan.read import Unusable
+from trainplan.plan.edit import resolve, written_place
+from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
 

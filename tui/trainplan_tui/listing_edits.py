@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from trainplan.plan.edit import Edited, UnknownPath
+from trainplan.plan.edit import Edited
 from trainplan.plan.entries import (
     moved_entry,
     normalised,
@@ -18,7 +18,7 @@ from trainplan.plan.entries import (
 )
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
-from trainplan.plan.read import Unusable
+from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui.sheets.asking import LineSheet
 from trainplan_tui.sheets.sheet import Host
 

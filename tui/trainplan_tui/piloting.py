@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainplan.plan.edit import Edited, UnknownPath
-from trainplan.plan.read import Unusable
+from trainplan.plan.edit import Edited
+from trainplan.plan.read import UnknownPath, Unusable
 from trainplan.review.items import LASTING
 from trainplan.review.ladder import RungState, ladder
 from trainplan.review.measuring import with_check, with_status, without_check

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.panes.specs import PANES, Pane
 
 
-@dataclass(eq=False)
 class Cursor:
     """Each pane remembers its row. Rows are found by id, so an edit that adds or removes rows moves nothing.
 
     A figure may stand twice in a pane, as a bar and in the ledger: `turns` says which of the rows of one id it is.
     """
 
-    pane: int = 0
-    cell: int = 0
-    needle: str = ""
-    tops: dict[int, int] = field(default_factory=dict[int, int])
-    places: dict[int, str] = field(default_factory=dict[int, str])
-    turns: dict[int, int] = field(default_factory=dict[int, int])
-    views: dict[int, int] = field(default_factory=dict[int, int])
-    jumps: list[tuple[int, int, str, int]] = field(default_factory=list[tuple[int, int, str, int]])
+    def __init__(self) -> None:
+        self.pane = self.cell = 0
+        self.needle = ""
+        self.tops: dict[int, int] = {}
+        self.places: dict[int, str] = {}
+        self.turns: dict[int, int] = {}
+        self.views: dict[int, int] = {}
+        self.jumps: list[tuple[int, int, str, int]] = []
 
     @property
     def shown_pane(self) -> Pane:

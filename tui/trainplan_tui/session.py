@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.plan.leaves import field_differences
 from trainplan.plan.read import Opened, plan_of_text
@@ -17,6 +16,7 @@ from trainplan_tui.shown import Shown
 if TYPE_CHECKING:
     from trainplan.files.recovery import Journal
     from trainplan.files.save import Saved
+    from trainplan.finding import Finding
     from trainplan.forecast import Forecast
     from trainplan.plan.edit import Edited
     from trainplan.published import Run
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """State of one open plan. `shown` is what panes draw; every edit makes exactly one estimate."""
+    """State of one open plan. `shown` is what panes draw; every edit makes exactly one estimate.
 
-    def __init__(self, opened: Opened, today: dt.date) -> None:
+    A session that begins `pending` looks for findings at the first call of `judge`, or at the first edit.
+    """
+
+    def __init__(self, opened: Opened, today: dt.date, *, pending: bool = False) -> None:
         self.path = Path(opened.source.path)
         self.sha256: str | None = opened.source.sha256
         self.had_bom = opened.source.had_bom
@@ -41,14 +44,27 @@ class Session:
         self.reasons: dict[str, str] = {}
         self.ticks: dict[str, set[str]] = {}
         self.person = self.author = ""
-        self.shown = self._shown(self.history.now, self.saved)
+        self.shown = self._shown(self.history.now, self.saved, () if pending else None, pending=pending)
 
     @property
     def name(self) -> str:
         """The plan's name, or its file's."""
         return self.history.now.plan.name or self.path.stem
 
-    def _shown(self, step: Step, figures: Estimate) -> Shown:
+    def judge(self) -> None:
+        """Look for findings, where nobody has yet."""
+        if self.shown.pending:
+            self.shown = self._shown(self.history.now, self.shown.estimate)
+
+    def _found(self, figures: Estimate) -> tuple[Finding, ...]:
+        from trainplan.checks import findings  # some twenty modules, which the first figures do not wait for
+
+        return findings(figures, self.runs)
+
+    def _shown(
+        self, step: Step, figures: Estimate, found: tuple[Finding, ...] | None = None, *, pending: bool = False
+    ) -> Shown:
+        """A step as it is shown, with findings that are known or else looked for."""
         edits = sum(1 for _ in field_differences(self.saved.plan, step.plan)) if step.text != self.saved_text else 0
         return Shown(
             step.plan.name or self.path.stem,
@@ -56,20 +72,21 @@ class Session:
             step.text,
             step.plan,
             figures,
-            findings(figures, self.runs),
+            self._found(figures) if found is None else found,
             self.saved,
             max(edits, step.text != self.saved_text),
             forecast=self.forecasts.get(id(figures)),
             saved_forecast=self.forecasts.get(id(self.saved)),
             dossier=self.dossier,
             runs=self.runs,
+            pending=pending,
         )
 
     def take_runs(self, runs: tuple[Run, ...]) -> None:
         """Published runs to hold the plan against; they are read after the first screen stands."""
         if self.runs is not runs:
             self.runs = runs
-            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs), runs=runs)
+            self.shown = replace(self.shown, findings=self._found(self.shown.estimate), runs=runs, pending=False)
 
     def take_dossier(self, dossier: Dossier) -> None:
         """What lies beside the plan, as it was read or checked just now."""
@@ -112,9 +129,8 @@ class Session:
     def try_on(self, attempt: Edited) -> None:
         """Show what an attempt would give, findings and sign-offs as before; `settle` or `commit` ends it."""
         figures = estimate(attempt.plan, self.today)
-        self.shown = replace(
-            self._shown(Step(attempt.text, attempt.plan), figures), findings=self.shown.findings, trying=True
-        )
+        self.judge()
+        self.shown = replace(self._shown(Step(attempt.text, attempt.plan), figures, self.shown.findings), trying=True)
 
     def doubt(self) -> None:
         """What is typed is no value: the figures stay those of the last valid text."""

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @record
 class Shown:
-    """One state of the plan. `valid` is false while text is typed that is no value: figures are the last valid ones."""
+    """One state of the plan. `valid` is false while text is typed that is no value: figures are the last valid ones.
+
+    `pending` is true while nobody has looked for findings yet, which a picture may not show as none.
+    """
 
     name: str
     file: str
@@ -33,6 +36,7 @@ class Shown:
     saved_forecast: Forecast | None = None
     dossier: Dossier | None = None
     runs: tuple[Run, ...] = ()
+    pending: bool = False
 
     @property
     def reviewed(self) -> Reviewed:
@@ -50,6 +54,13 @@ class Shown:
     def unsaved(self) -> bool:
         """Whether the text differs from the file's."""
         return self.edits > 0
+
+    def finding_at(self, row: str) -> Finding | None:
+        """The finding that a row shows, by the row's id."""
+        for item in (*self.findings, *self.review_findings):
+            if row == f"finding {item.code} {item.paths[0] if item.paths else ''}":
+                return item
+        return None
 
     def finding_of(self, path: str) -> Finding | None:
         """The worst finding that this field decides, if any."""

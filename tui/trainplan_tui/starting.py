@@ -22,7 +22,7 @@ from trainplan_tui.widgets.crash import STATUS, sentence, written
 
 def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: list[str], today: dt.date) -> int:
     """Run the app until it ends; its exit status."""
-    session = Session(plan, today) if plan is not None else None
+    session = Session(plan, today, pending=True) if plan is not None else None
     try:
         if session is not None and assignments:
             from trainplan.plan.edit import set_all
@@ -37,7 +37,7 @@ def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: 
     keys = keymap(key_file(os.environ, Path.home()))
     app = PlanApp(palette, glyphs, keys, session, lambda app: first_sheet(app, today))
     if session is not None:
-        app.call_after_refresh(session.keep)
+        app.call_after_refresh(app.call_after_refresh, session.keep)  # after the second picture, which has the findings
     app.call_later(_collect_again)
     status = app.run(mouse=False)
     if app.fault is not None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from trainplan.figure import Figure
-from trainplan.plan.edit import Edited, UnknownPath
-from trainplan.plan.entries import TOLERANCE, is_weight, rebalanced, stage_of, weights_of
-from trainplan.plan.read import Unusable
+from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.drawing import Typing
 from trainplan_tui.screens.words import finish
 from trainplan_tui.session import Session
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.widgets.line import LineEdit
+
+if TYPE_CHECKING:
+    from trainplan.plan.edit import Edited
 
 
 class Typist:
@@ -80,6 +83,8 @@ class Typist:
             self._try(typed)
         if self._attempt is None:
             return False
+        from trainplan.plan.entries import rebalanced
+
         other = rebalanced(self.host.session.history.now.plan, path, typed) if self._keep_sum else None
         moved = self.host.session.commit(self._attempt, path)
         tail = (
@@ -97,6 +102,8 @@ class Typist:
 
     def _unbalanced(self, path: str) -> str:
         """What a weight leaves over where no other source took the difference."""
+        from trainplan.plan.entries import TOLERANCE, is_weight, stage_of, weights_of
+
         if not is_weight(path):
             return ""
         plan = self.host.session.history.now.plan
@@ -115,6 +122,8 @@ class Typist:
 
         With `tab` several weights are set before their sum is looked at.
         """
+        from trainplan.plan.entries import is_weight
+
         self._keep_sum = key not in ("tab", "shift+tab")
         if self._attempt is not None and not self._keep_sum and self.now is not None and is_weight(self.now.path):
             self._try(self.now.line.text)

@@ -5,7 +5,6 @@ The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, 
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
 from typing import Final
 
@@ -16,6 +15,7 @@ from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_layers as f
+from trainplan.frozen import field_names
 from trainplan.kinds import Kinds, choose
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"
@@ -76,7 +76,7 @@ def layer_kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) ->
     if not isinstance(kind, Kinds):
         return _kept(s, model, cut, sparse=sparse)
     each = [_kept(s.replaced({RECOMPUTE: word}), model, cut, sparse=sparse) for word in kind.words]
-    return Kept(*(kind.of([getattr(one, part.name) for one in each]) for part in fields(Kept)))
+    return Kept(*(kind.of([getattr(one, name) for one in each]) for name in field_names(Kept)))
 
 
 def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:

@@ -6,7 +6,10 @@ refuses to judge whether the text is TOML.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
 from trainplan.frozen import frozen
 
@@ -14,17 +17,22 @@ KEY_PARTS = 32
 NESTING = 64
 DIGITS = 128
 
-TOKEN = re.compile(
+_TOKEN = (
     r"(?P<blank>[ \t]++|#[^\n]*+)"
     r'|(?P<text>"""(?:[^"\\]|\\.|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
     r"|'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
     r'|"(?:[^"\\\n]|\\[^\n])*+"?+'
     r"|'[^'\n]*+'?+)"
     r"|(?P<word>[^\s#\"'.,=\[\]{}]++)"
-    r"|(?P<dot>\.)|(?P<open>[\[{])|(?P<close>[\]}])|(?P<other>.|\n)",
-    re.DOTALL,
+    r"|(?P<dot>\.)|(?P<open>[\[{])|(?P<close>[\]}])|(?P<other>.|\n)"
 )
-NUMBER = re.compile(r"[+-]?[0-9_]+")
+NUMBER = r"[+-]?[0-9_]+"
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """Compiled when a text is first cut into tokens."""
+    return re.compile(_TOKEN, re.DOTALL)
 
 
 @frozen
@@ -35,10 +43,25 @@ class Excess:
     message: str
 
 
+def values_of(text: str) -> dict[str, Any] | None:
+    """The values of a text that is TOML within the caps; None of any other, for which `syntax` has the words."""
+    try:
+        return tomllib.loads(text) if _modest(text) or excess(text) is None else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _modest(text: str) -> bool:
+    """Whether counts alone show that nothing exceeds: most plans, so that the first screen waits for no tokens."""
+    brackets = text.count("[") + text.count("{")
+    dots = max(line.count(".") for line in text.split("\n"))
+    return brackets <= NESTING and dots < KEY_PARTS and len(max(text.split(), key=len, default="")) <= DIGITS
+
+
 def excess(text: str) -> Excess | None:
     """The first key with too many parts, nesting that is too deep or number that is too long; linear time."""
     depth = dots = 0
-    for token in TOKEN.finditer(text):
+    for token in _token().finditer(text):
         kind = token.lastgroup
         depth += (kind == "open") - (kind == "close")
         if kind in ("open", "close", "other"):
@@ -55,7 +78,7 @@ def _message(token: re.Match[str], depth: int, dots: int) -> str | None:
         return f"a key has more than {KEY_PARTS} parts"
     if depth > NESTING:
         return f"brackets are nested more than {NESTING} deep"
-    if token.lastgroup == "word" and token.end() - token.start() > DIGITS and NUMBER.fullmatch(token[0]):
+    if token.lastgroup == "word" and token.end() - token.start() > DIGITS and re.fullmatch(NUMBER, token[0]):
         return f"a number has more than {DIGITS} digits"
     return None
 
@@ -78,7 +101,7 @@ def quote_at(text: str, end: int) -> int | None:
 
 
 def _until(text: str, end: int) -> Iterator[re.Match[str]]:
-    for token in TOKEN.finditer(text):
+    for token in _token().finditer(text):
         if token.start() >= end:
             return
         yield token

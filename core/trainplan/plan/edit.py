@@ -16,7 +16,7 @@ from trainplan.plan.faults import elsewhere, known_end, known_fields, known_tabl
 from trainplan.plan.literals import literal_of
 from trainplan.plan.places import scan
 from trainplan.plan.plan import Plan
-from trainplan.plan.read import PlanError, Unusable, dotted, plan_of_text
+from trainplan.plan.read import PlanError, UnknownPath, Unusable, dotted, plan_of_text
 from trainplan.plan.splice import remove_value, set_value
 from trainplan.plan.tree import SpliceError
 
@@ -30,14 +30,6 @@ ENTRY_NAMES: Final = {
     "readiness": "item",
     "checks": "metric",
 }
-
-
-class UnknownPath(ValueError):
-    """A path that names no field of the plan; `nearest` is the nearest that does, or empty."""
-
-    def __init__(self, message: str, nearest: str) -> None:
-        super().__init__(message)
-        self.nearest = nearest
 
 
 @record

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainplan.frozen import frozen, record
 from trainplan.plan.faults import Fault, faults_of, reference_faults
-from trainplan.plan.places import Places, scan
 from trainplan.plan.plan import Plan
 from trainplan.plan.source import PlanSource, SourceError, parse_source, read_source
+
+if TYPE_CHECKING:
+    from trainplan.plan.places import Places
 
 
 @frozen
@@ -38,6 +40,14 @@ class Unusable(Exception):
     def __init__(self, errors: tuple[PlanError, ...]) -> None:
         super().__init__("\n".join(str(error) for error in errors))
         self.errors = errors
+
+
+class UnknownPath(ValueError):
+    """A path that names no field of the plan; `nearest` is the nearest that does, or empty."""
+
+    def __init__(self, message: str, nearest: str) -> None:
+        super().__init__(message)
+        self.nearest = nearest
 
 
 @record
@@ -66,6 +76,8 @@ def plan_of_text(text: str, file: str) -> Plan:
         raise Unusable((PlanError(file, fault.line, fault.column, "", fault.message, fault.fix),)) from None
     plan, faults = validated(data)
     if plan is None or faults:
+        from trainplan.plan.places import scan
+
         places = scan(text)
         errors = (_placed(fault, places, file) for fault in faults)
         raise Unusable(tuple(sorted(errors, key=lambda error: (error.line, error.column))))

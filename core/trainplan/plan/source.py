@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainplan.frozen import frozen
-from trainplan.plan import syntax
-from trainplan.plan.places import Place
+from trainplan.plan.caps import values_of
 
 LIMIT = 1_000_000  # bytes; a plan of a hundred sources is 20 kB
 BOM = b"\xef\xbb\xbf"
@@ -136,6 +135,8 @@ def _decoded(path: Path, content: bytes) -> str:
         return body.decode()
     except UnicodeDecodeError as error:
         before = body[: error.start].decode()
+        from trainplan.plan import syntax
+
         place = syntax.place_at(before, len(before))
         message = f"byte 0x{body[error.start]:02x} is not UTF-8"
         raise SourceError(path, place.line, place.column, message, "TOML is UTF-8") from error
@@ -151,8 +152,12 @@ def _wide_encoding(content: bytes) -> str | None:
 
 def parse_source(text: str, path: Path = Path("plan.toml")) -> dict[str, Any]:
     """The values of a TOML text; raises SourceError with line, column and a sentence. `path` is only for the error."""
-    result = syntax.parsed(text)
-    if isinstance(result, syntax.Mistake):
-        place: Place = syntax.place_at(text, result.offset)
-        raise SourceError(path, place.line, place.column, result.message, result.fix)
+    result = values_of(text)
+    if result is None:
+        from trainplan.plan import syntax  # the words for what is wrong: a good text never needs them
+
+        result = syntax.parsed(text)
+        if isinstance(result, syntax.Mistake):
+            place = syntax.place_at(text, result.offset)
+            raise SourceError(path, place.line, place.column, result.message, result.fix)
     return result

@@ -30,7 +30,7 @@ __all__ = [
 
 Verdict = Literal["open", "passed", "failed", "waived", "waiting"]
 
-_THRESHOLD = re.compile(r"^\s*(<=|>=|==|=|<|>)\s*([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*$")
+_THRESHOLD = r"^\s*(<=|>=|==|=|<|>)\s*([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*$"
 
 
 @frozen
@@ -59,7 +59,7 @@ class Threshold:
 
 def threshold(text: str | None) -> Threshold | None:
     """`<= 0.10`, `>= 95 %` or `= 0` as a threshold; None where the text names no number."""
-    found = _THRESHOLD.match(text or "")
+    found = re.match(_THRESHOLD, text or "")
     if found is None:
         return None
     number = float(found[2].replace(",", "").replace("_", ""))

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.plan.edit import Edited, UnknownPath
+from trainplan.plan.edit import Edited
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
-from trainplan.plan.read import PlanError, Unusable, plan_of_text
+from trainplan.plan.read import PlanError, UnknownPath, Unusable, plan_of_text
 from trainplan.plan.splice import append_entry, remove_entry, remove_value, set_value
 from trainplan.plan.tree import SpliceError
 from trainplan.review.ladder import CheckState, ladder, rung_names, threshold

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainplan.plan.edit import UnknownPath
-from trainplan.plan.read import Unusable, open_plan
+from trainplan.plan.read import UnknownPath, Unusable, open_plan
 from trainplan.review.ladder import ladder
 from trainplan.review.measured import loosened_since, measured_since
 from trainplan.review.measuring import edited_check, with_check, with_status, without_check

@@ -60,6 +60,17 @@ def test_the_strip_is_as_drawn(width: int) -> None:
     assert line_text(line).rstrip() == DRAWN[width]
 
 
+@pytest.mark.parametrize("width", DRAWN)
+def test_a_pending_strip_keeps_the_place_of_the_counts_and_what_follows_blank(width: int) -> None:
+    told, pending = line_text(strip(PARTS, width)), line_text(strip(replace(PARTS, pending=True), width))
+    assert len(told) == len(pending)
+    assert told.startswith(pending.rstrip())
+    assert pending != told
+    assert "0E" in told or "error" in told
+    assert "signed" not in pending
+    assert "E" not in pending.replace("GiB", "")
+
+
 def test_the_strip_that_does_not_fit_is_as_drawn() -> None:
     over = replace(
         PARTS,

@@ -8,14 +8,13 @@ import gc
 import os
 import sys
 
-from trainplan_tui.cli.running import complain, opened, refuse
-
 
 def open_app(options: argparse.Namespace) -> int | None:
     """Open a plan in the app, or the start screen; None without a terminal, where the tables are printed instead."""
     if not _terminal():
         return _without_terminal(options)
-    gc.disable()
+    gc.disable()  # before the imports: what start-up makes stays, and looking through it takes a twentieth of the time
+    from trainplan_tui.cli.running import opened, refuse
     from trainplan_tui.text.colours import prepare_environment
     from trainplan_tui.text.glyphs import glyphs_for
 
@@ -42,5 +41,7 @@ def _without_terminal(options: argparse.Namespace) -> int | None:
     """None, for the tables of the plan; what to do where no plan is."""
     if options.plan:
         return None
+    from trainplan_tui.cli.running import complain
+
     complain("no terminal: trainplan-tui show PLAN prints the tables, trainplan-tui --help the rest")
     return 2

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import json
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.plan.edit import set_all
 from trainplan.plan.read import Opened, PlanError, Unusable, open_plan
 from trainplan_tui.text.printable import printable
 
@@ -75,6 +73,8 @@ def say(line: str = "") -> None:
 
 def write_json(data: object) -> None:
     """One JSON object on stdout, escapes in place of everything that is not ASCII."""
+    import json
+
     sys.stdout.write(json.dumps(data, indent=1) + "\n")
 
 
@@ -94,6 +94,8 @@ def opened(path: str, assignments: list[str]) -> Opened:
     plan = open_plan(Path(path))
     if not assignments:
         return plan
+    from trainplan.plan.edit import set_all
+
     edited = set_all(plan.source.text, plan.plan, assignments, path)
     return Opened(edited.plan, plan.source)
 

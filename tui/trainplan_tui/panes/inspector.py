@@ -10,7 +10,8 @@ from trainplan.finding import Finding
 from trainplan.labels import quantity_label
 from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
-from trainplan.plan.edit import UnknownPath, resolve, written_place
+from trainplan.plan.edit import resolve, written_place
+from trainplan.plan.read import UnknownPath
 from trainplan.table import blocked_by, rests
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
@@ -23,7 +24,7 @@ FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "
 def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
     """The key of a row for the rule, and its sentences, the most needed first; of two fields in a row, of that of the cell."""
     if row.kind == "finding":
-        finding = finding_of(row, shown)
+        finding = shown.finding_at(row.id)
         return (
             ("", []) if finding is None else (finding.paths[0] if finding.paths else finding.code, _of_finding(finding))
         )
@@ -68,14 +69,6 @@ def value_of(id_: str, estimate: Estimate) -> Value | None:
     from trainplan_tui.panes.mesh import sent_time
 
     return sent_time(id_, estimate)
-
-
-def finding_of(row: BodyRow, shown: Shown) -> Finding | None:
-    """The finding that a row shows."""
-    for item in (*shown.findings, *shown.review_findings):
-        if row.id == f"finding {item.code} {item.paths[0] if item.paths else ''}":
-            return item
-    return None
 
 
 def _of_finding(finding: Finding) -> list[str]:

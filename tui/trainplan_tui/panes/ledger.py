@@ -17,21 +17,23 @@ def ledger(table: Table, shown: Shown, width: int, height: int, glyphs: Glyphs, 
     """Rows of a table. Where all fit they stand in the table's order, findings last; else first things first."""
     if fits(table, found, height):
         return [*drawn(table.rows, shown, width, glyphs), *under_rule(found, width, glyphs)]
-    first, rest = parted(table, shown, width, glyphs)
+    first, rest = foremost(table, shown, width, glyphs), remaining(table, shown, width, glyphs)
     return [*first, *under_rule(found[:4], width, glyphs), *rest, *found[4:]]
 
 
-def parted(table: Table, shown: Shown, width: int, glyphs: Glyphs) -> tuple[list[BodyRow], list[BodyRow]]:
-    """What people look at first, fields above figures, and the rest under a line."""
+def foremost(table: Table, shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """What people look at first, fields above figures."""
     first = tuple(row for row in table.rows if _id(row) in table.first)
     order = sorted(first, key=lambda row: table.first.index(_id(row)))
     fields = [row for row in order if isinstance(row, FieldRow)]
     figures = [row for row in order if isinstance(row, FigureRow)]
+    return drawn((*fields, RuleRow(), *figures), shown, width, glyphs)
+
+
+def remaining(table: Table, shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """The rest of a table, under a line."""
     rest = tuple(row for row in table.rows if _id(row) not in table.first)
-    return (
-        drawn((*fields, RuleRow(), *figures), shown, width, glyphs),
-        drawn((RuleRow("more"), *_without_doubles(rest)), shown, width, glyphs),
-    )
+    return drawn((RuleRow("more"), *_without_doubles(rest)), shown, width, glyphs)
 
 
 def _without_doubles(rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.explain import put_in, readable
 from trainplan.figure import Card, Figure
 from trainplan.ledgers import OVERVIEW as LEDGER
 from trainplan_tui.panes import finish as forecasts
 from trainplan_tui.panes.finish import quantile_rows
-from trainplan_tui.panes.ledger import drawn, fits, parted, under_rule
+from trainplan_tui.panes.ledger import drawn, fits, foremost, remaining, under_rule
 from trainplan_tui.panes.names import home_of
 from trainplan_tui.panes.rows import BodyRow, finding_row, note_row
 from trainplan_tui.shown import Shown
@@ -37,7 +36,10 @@ WIDE: Final = 140
 
 
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
-    """The ledger, the forecast, findings with the pane they belong to; in a low window what people look at first."""
+    """The ledger, the forecast, findings with the pane they belong to; in a low window what people look at first.
+
+    Where findings are pending the rows end above them.
+    """
     found = [finding_row(item, width, glyphs, home_of(item)) for item in shown.findings]
     title = shown.plan.description or ""
     head = [note_row(f"{shown.name}: {title}" if title else shown.name, width, glyphs)]
@@ -45,12 +47,16 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     if fits(LEDGER, found, height - len(head) - len(finish)):
         told = [*head, *drawn(LEDGER.rows, shown, width, glyphs)]
         return [*told, *(() if width >= WIDE else finish), *under_rule(found, width, glyphs)]
-    first, rest = parted(LEDGER, shown, width, glyphs)
+    first = foremost(LEDGER, shown, width, glyphs)
+    if shown.pending:
+        return [*first, *finish]
+    rest = remaining(LEDGER, shown, width, glyphs)
     return [*first, *finish, *found[:SHOWN_FINDINGS], *rest, *found[SHOWN_FINDINGS:], *head]
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     """The chain from tokens to the cost, each figure with its numbers put in; then the forecast."""
+    from trainplan.explain import put_in, readable
     from trainplan.labels import quantity_label
 
     lines = [rule("from tokens to the cost", width, "", glyphs)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.frozen import frozen
-from trainplan_tui.panes.inspector import moves, side, told, wrapped
 from trainplan_tui.panes.rows import BodyRow, Box, heading
 from trainplan_tui.panes.specs import PANES, Pane
 from trainplan_tui.screens.words import strip_parts
@@ -72,6 +71,11 @@ def body_rows(shown: Shown, pane: Pane, width: int, height: int, glyphs: Glyphs,
 def reachable(rows: Sequence[BodyRow]) -> list[int]:
     """Positions of the rows that the cursor can reach."""
     return [position for position, row in enumerate(rows) if row.id]
+
+
+def is_sketchable(pane: Pane, width: int, height: int) -> bool:
+    """Whether findings that come later move no row: they have no column of their own, and the table is cut anyway."""
+    return width < WIDE and len(layout(height).body) <= len(pane.table.rows)
 
 
 def draw(shown: Shown, view: View, rows: Sequence[BodyRow]) -> Picture:
@@ -179,8 +183,10 @@ def _part(view: View, shown: Shown) -> str:
 
 
 def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:
-    if not parts.rule or not rows:
+    if not parts.rule or not rows or shown.pending:
         return
+    from trainplan_tui.panes.inspector import told  # first when the figures stand
+
     row = rows[min(view.row, len(rows) - 1)]
     key, sentences = told(row, shown, view.cell)
     places = reachable(rows)
@@ -197,12 +203,16 @@ def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[Body
 
 def _fitted(sentences: Sequence[str], width: int) -> list[str]:
     """Sentences as lines: each begins its own where all fit in two, else one runs into the next."""
+    from trainplan_tui.panes.inspector import wrapped
+
     each = [piece for sentence in sentences for piece in wrapped(sentence, width)]
     return each if len(each) <= 2 else wrapped(" ".join(sentences), width) if len(sentences[0]) > width else each
 
 
 def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:
     """The side right of the ledger: the row in full, the pane's picture, then what the unsaved edits moved."""
+    from trainplan_tui.panes.inspector import moves
+
     width = view.width - LEDGER - 2
     places = range(2, parts.footer)
     found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs)]
@@ -220,6 +230,8 @@ def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) ->
     if not rows:
         return []
     error = view.typing.error if view.typing else ()
+    from trainplan_tui.panes.inspector import side
+
     text = list(error) or side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)
     return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
 

@@ -37,6 +37,7 @@ def strip_parts(shown: Shown) -> StripParts:
         signed_moved=_signed_moved(shown),
         pilot=_of(shown.estimate, "pilot.passed", 7),
         unsure=shown.trying,
+        pending=shown.pending,
     )
 
 

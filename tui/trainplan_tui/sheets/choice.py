@@ -8,8 +8,7 @@ from trainplan.catalogue import entry
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.numbers import disk_bytes
-from trainplan.plan.edit import UnknownPath
-from trainplan.plan.read import Unusable
+from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.words import finish
 from trainplan_tui.sheets.listing import Listing, text_line

@@ -16,8 +16,8 @@ from trainplan.interop.calibration import Calibration, calibration, measurement_
 from trainplan.interop.calibration import written as with_measured
 from trainplan.interop.logs.reading import LogError, read_log
 from trainplan.interop.rungs import as_rung, rung_values
-from trainplan.plan.edit import Edited, UnknownPath
-from trainplan.plan.read import Unusable, plan_of_text
+from trainplan.plan.edit import Edited
+from trainplan.plan.read import UnknownPath, Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
 from trainplan.review.measuring import Measurement, with_checks
 from trainplan_tui.background import Background

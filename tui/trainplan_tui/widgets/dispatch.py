@@ -24,9 +24,10 @@ from trainplan_tui.widgets.driver import TerminalDriver, resumable
 from trainplan_tui.widgets.grid import Difference, Grid, Row
 
 
-class GridScreen(Screen[None], inherit_bindings=False):
+class GridScreen(Screen[None], inherit_bindings=False, inherit_css=False):
     """A screen that holds the grid. A change of focus repaints nothing: there is none to show."""
 
+    DEFAULT_CSS = "GridScreen { layout: vertical; }"
     AUTO_FOCUS: ClassVar[str | None] = ""
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
@@ -39,7 +40,7 @@ class GridScreen(Screen[None], inherit_bindings=False):
         yield self._grid
 
 
-class KeyedApp(App[int], inherit_bindings=False):
+class KeyedApp(App[int], inherit_bindings=False, inherit_css=False):
     """An app of one grid. Subclasses say what keys, pastes and sizes do, and call `grid.show` once for each.
 
     After `run` an error is in `fault`, and `return_code` is 70.
@@ -52,6 +53,7 @@ class KeyedApp(App[int], inherit_bindings=False):
     def __init__(self, palette: Palette) -> None:
         super().__init__(driver_class=TerminalDriver)
         self.animation_level = "none"
+        self._disable_tooltips = self._disable_notifications = True  # two widgets more, and their style sheets
         self.fault: Exception | None = None
         self.grid = Grid(palette)
         self._window = Size(0, 0)
@@ -60,6 +62,10 @@ class KeyedApp(App[int], inherit_bindings=False):
     def get_default_screen(self) -> Screen[object]:
         """The one screen."""
         return cast("Screen[object]", GridScreen(self.grid))
+
+    def get_css_variables(self) -> dict[str, str]:
+        """None: no sheet here names a colour, and Textual would cut the two hundred of its theme into tokens."""
+        return {}
 
     @property
     def can_suspend(self) -> bool:

@@ -7,7 +7,6 @@ It refuses scroll bars, focus, styles sheets and markup: rows are lines of spans
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from rich.console import Console
@@ -18,6 +17,7 @@ from textual.geometry import Offset, Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from trainplan.frozen import Remembering, record
 from trainplan_tui.text.colours import Ink, Palette
 from trainplan_tui.text.printable import cells, is_wide, printable
 from trainplan_tui.text.spans import Line
@@ -30,8 +30,8 @@ _NO_INK = Ink()
 _BLANK: Cell = (" ", _NO_INK)
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
+@record
+class Row(Remembering):
     """A painted line: its runs of one ink, exactly as wide as the window, and its strip, for drawing."""
 
     runs: tuple[tuple[str, Ink], ...]
@@ -47,7 +47,7 @@ class Row:
         return tuple(cells)
 
 
-class Grid(Widget):
+class Grid(Widget, inherit_css=False):
     """Draws lines. `show` is the only way in."""
 
     DEFAULT_CSS = "Grid { width: 100%; height: 100%; }"

@@ -51,6 +51,7 @@ class StripParts:
     signed: str = ""  # "5/10"
     signed_moved: str = ""  # "-2"
     pilot: str = ""  # "3/7"
+    pending: bool = False  # errors and warnings are not counted yet: their place and what is behind it stay blank
     unsure: bool = False  # text being typed is not valid: figures are the last valid ones
 
 
@@ -76,17 +77,25 @@ def strip(parts: StripParts, width: int, glyphs: Glyphs = UNICODE) -> Line:
 
 def _groups(parts: StripParts, width: int) -> list[list[_Word]]:
     wide = width >= 140
+    counted = [
+        *_counts(parts, width),
+        [_Word("signed" if parts.signed else "", key="signed word"), *_signed(parts)],
+        [_Word(f"pilot {parts.pilot}")] if wide and parts.pilot else [],
+    ]
     groups = [
         [_Word(parts.edits)] if wide else [],
         _room(parts, width),
         [_Word(parts.problem, "warn")] if parts.problem else _date(parts, width),
         [] if parts.problem else _cost(parts, width),
-        *_counts(parts, width),
-        [_Word("signed" if parts.signed else "", key="signed word"), *_signed(parts)],
-        [_Word(f"pilot {parts.pilot}")] if wide and parts.pilot else [],
+        *(_blank(counted) if parts.pending else counted),
         [_Word("?", "warn")] if parts.unsure else [],
     ]
     return [[word for word in group if word.text] for group in groups]
+
+
+def _blank(groups: list[list[_Word]]) -> list[list[_Word]]:
+    """Words of the same width that say nothing."""
+    return [[word._replace(text=" " * len(word.text)) for word in group] for group in groups]
 
 
 def _room(parts: StripParts, width: int) -> list[_Word]:
