@@ -84,6 +84,9 @@ class TerminalDriver(LinuxDriver):
         self.write(ENTER)
         if self._replaced is None:
             self._replaced = {number: signal.signal(number, self._end) for number in ENDING}
+            # by the loop: a signal that another thread receives has to wake it, else a resumed app stays dark until a key
+            self._loop.add_signal_handler(signal.SIGTSTP, self._stop)
+            self._loop.add_signal_handler(signal.SIGCONT, self._continue)
         else:
             self._owner.redraw()
 
@@ -114,7 +117,7 @@ class TerminalDriver(LinuxDriver):
             restore(self.attrs_before)
         os._exit(128 + number)
 
-    def _sigtstp_application(self, *_: object) -> None:
+    def _sigtstp_application(self, *_: object) -> None:  # until the loop handles it
         self._loop.call_soon_threadsafe(self._stop)
 
     def _sigcont_application(self, *_: object) -> None:
