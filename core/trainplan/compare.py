@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainplan import asjson, numbers
-from trainplan.checks import findings
+from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Figure
 from trainplan.labels import quantity_label
@@ -52,8 +52,8 @@ def differences(before: Estimate, after: Estimate) -> Difference:
     """Everything that differs."""
     keys = dict.fromkeys((*before.quantities, *after.quantities))
     moves = [move for key in keys if (move := _move(key, before, after)) is not None]
-    old = {(item.code, item.message) for item in findings(before)}
-    new = {(item.code, item.message) for item in findings(after)}
+    old = {(item.code, item.message) for item in findings_at_once(before)}
+    new = {(item.code, item.message) for item in findings_at_once(after)}
     return Difference(
         fields=tuple(field_differences(before.plan, after.plan)),
         moves=tuple(sorted(moves, key=lambda move: -move.weight)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainplan.checks import findings
+from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate, estimate
 from trainplan.plan.leaves import field_differences
 from trainplan.plan.read import Opened, plan_of_text
@@ -17,6 +17,7 @@ from trainplan_tui.shown import Shown
 if TYPE_CHECKING:
     from trainplan.files.recovery import Journal
     from trainplan.files.save import Saved
+    from trainplan.finding import Finding
     from trainplan.forecast import Forecast
     from trainplan.plan.edit import Edited
     from trainplan.published import Run
@@ -56,7 +57,7 @@ class Session:
             step.text,
             step.plan,
             figures,
-            findings(figures, self.runs),
+            findings_at_once(figures, self.runs),
             self.saved,
             max(edits, step.text != self.saved_text),
             forecast=self.forecasts.get(id(figures)),
@@ -69,7 +70,21 @@ class Session:
         """Published runs to hold the plan against; they are read after the first screen stands."""
         if self.runs is not runs:
             self.runs = runs
-            self.shown = replace(self.shown, findings=findings(self.shown.estimate, runs), runs=runs)
+            self.shown = replace(self.shown, findings=findings_at_once(self.shown.estimate, runs), runs=runs)
+
+    def try_fixes(self) -> None:
+        """Try the fixes of what shows at once, for a person who asks before the thread has answered."""
+        from trainplan.checks import tried_fixes
+
+        shown = self.shown
+        self.take_fixes(shown.findings, tried_fixes(shown.estimate, shown.findings, shown.runs))
+
+    def take_fixes(self, found: tuple[Finding, ...], tried: tuple[Finding, ...]) -> bool:
+        """Fixes tried on the plan that shows; whether these findings are still those that show."""
+        if self.shown.findings is not found:
+            return False
+        self.shown = replace(self.shown, findings=tried)
+        return True
 
     def take_dossier(self, dossier: Dossier) -> None:
         """What lies beside the plan, as it was read or checked just now."""

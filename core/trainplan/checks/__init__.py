@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from trainplan.checks.communication import COMMUNICATION_CHECKS
@@ -36,9 +37,31 @@ CHECKS: Final[tuple[Check, ...]] = (
 )
 
 
-def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
-    """Every finding, errors first, then by weight, then in the order of the panes; C12 looks at the published runs handed in."""
-    found = [finding for check in CHECKS for finding in check(estimate)]
+def findings_at_once(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
+    """Every finding, errors first, then by weight, then in the order of the panes; C12 looks at the published runs handed in.
+
+    A fix that names values is not tried yet and stands apart, in `untried`: trying one takes as long as an edit does.
+    """
+    found = [_set_apart(finding) for check in CHECKS for finding in check(estimate)]
     found.extend(above_published(estimate, runs))
     found.extend(against_step_model(estimate))
     return tuple(sorted(found, key=lambda finding: (ORDER[finding.severity], -finding.weight)))
+
+
+def _set_apart(finding: Finding) -> Finding:
+    return replace(finding, fix="", untried=finding.fix) if " = " in finding.fix else finding
+
+
+def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
+    """The same with every fix tried: what is offered holds on this plan."""
+    return tried_fixes(estimate, findings_at_once(estimate, runs), runs)
+
+
+def tried_fixes(estimate: Estimate, found: tuple[Finding, ...], runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
+    """Findings that came at once, with every fix tried on the plan."""
+    from trainplan.checks.remedies import tried_fix
+
+    def judge(other: Estimate) -> tuple[Finding, ...]:
+        return findings_at_once(other, runs)
+
+    return tuple(tried_fix(finding, estimate, found, judge) if finding.untried else finding for finding in found)
