@@ -62,9 +62,10 @@ class DifferenceSheet(Listing):
     def entries(self, width: int) -> list[Entered]:
         """Every line."""
         found = self.difference()
-        if not found.fields and not found.moves:
+        if not found.fields and not found.moves and not found.same:
             return [Entered(text_line(f"nothing differs from the {self.names[0]} plan", width, self.glyphs))]
         lines = [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
+        lines += [Entered(self._same(path, old, new, how, width), path, True) for path, old, new, how in found.same]
         title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
         lines.append(Entered(rule(title, width, "", self.glyphs)))
         lines += [
@@ -76,6 +77,14 @@ class DifferenceSheet(Listing):
         lines += [Entered(text_line(f"new   {text}", width, self.glyphs)) for text in found.new_findings]
         lines += [Entered(text_line(f"gone  {text}", width, self.glyphs)) for text in found.gone_findings]
         return lines
+
+    def _same(self, path: str, before: str, after: str, how: str, width: int) -> Line:
+        """A field that means what it meant: one of its two texts stands for both where the other is a default."""
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(4, path, end=LABEL)
+        told = after if before == "-" else before if after == "-" else f"{before}, {after}"
+        canvas.put(LABEL + 2, f"{told}: {how}", "dim", end=width - 1)
+        return canvas.line()
 
     def _row(self, label: str, before: str, after: str, moved: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
