@@ -65,7 +65,8 @@ class DifferenceSheet(Listing):
         if not found.fields and not found.moves and not found.same:
             return [Entered(text_line(f"nothing differs from the {self.names[0]} plan", width, self.glyphs))]
         lines = [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
-        lines += [Entered(self._same(path, old, new, how, width), path, True) for path, old, new, how in found.same]
+        same = () if self.ahead else found.same  # taking a layout writes only what differs
+        lines += [Entered(self._same(path, old, new, how, width), path, True) for path, old, new, how in same]
         title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
         lines.append(Entered(rule(title, width, "", self.glyphs)))
         lines += [
@@ -139,9 +140,12 @@ class DifferenceSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        undo = [Entry("u", "undo this field")] if self.other is None else []
+        entries = self.entries(80)
+        here = entries[min(self.at, len(entries) - 1)]
+        enter = [Entry("enter", "go to row")] if here.where else []
+        undo = [Entry("u", "undo this field")] if self.other is None and here.field else []
         return [
-            Entry("enter", "go to row"),
+            *enter,
             *undo,
             Entry("c", "compare with"),
             Entry("y", "copy"),

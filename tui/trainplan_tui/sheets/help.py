@@ -101,8 +101,9 @@ class HelpSheet(Listing):
 
     def _item(self, keys: str, sentence: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
-        canvas.put(4, keys, bold=True, end=24)
-        canvas.put(26, sentence)
+        column = 26 if width >= 80 else 20
+        canvas.put(4, keys, bold=True, end=column - 2)
+        canvas.put(column, sentence)
         return canvas.line()
 
     def tail(self, width: int) -> Sequence[Line]:

@@ -14,6 +14,7 @@ from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
 from trainplan_tui.background import Background
+from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import Listing, text_line, under_cursor
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
@@ -154,7 +155,8 @@ class LayoutsSheet(Listing):
         told.append(f"step {row.found.step:,.3f} s{longer}{'' if held else than}")
         told.append("above the memory target" if row.found.above_target else f"{row.found.sent / 1e9:,.1f} GB sent")
         title = rule(f"layout {self.at + 1}", width, "", self.glyphs)
-        return [title, text_line(words, width, self.glyphs, 2), text_line("; ".join(told), width, self.glyphs, 2)]
+        pieces = (piece for text in (words, "; ".join(told)) for piece in wrapped(text, width - 2))
+        return [title, *(text_line(piece, width, self.glyphs, 2) for piece in pieces)]
 
     def take(self, key: str, character: str | None) -> None:
         """Move, order, use, compare, copy; search what forks have too; stop, then leave."""
