@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trainplan.checks import findings, findings_at_once
-from trainplan.checks.remedies import NEAREST, WRITTEN, path_of, ways
+from trainplan.checks.remedies import APART, NEAREST, WRITTEN, path_of, ways
 from trainplan.estimation import estimate
 from trainplan.figure import Blocked
 from trainplan.finding import ORDER, Finding
@@ -73,7 +73,7 @@ def test_an_offered_fix_brings_nothing_that_was_not_there(name: str) -> None:
             assert not finding.untried
             if finding.fix.startswith(NEAREST):
                 continue
-            for text, fields in (way for part in finding.fix.split(" or ") for way in ways(part, finding.paths)):
+            for text, fields in (way for part in APART.split(finding.fix) for way in ways(part, finding.paths)):
                 tried += 1
                 found = findings_at_once(estimate(changed(plan, fields)))
                 same = [one for one in found if (one.code, one.paths) == (finding.code, finding.paths)]
@@ -121,3 +121,31 @@ def test_a_field_is_found_by_its_last_word() -> None:
     assert path_of("data.held_out") == "data.held_out"
     with pytest.raises(LookupError):
         path_of("nothing")
+
+
+@pytest.mark.parametrize(
+    ("part", "fields"),
+    [
+        ("9 or 12 nodes", [{"cluster.nodes": 9}, {"cluster.nodes": 12}]),
+        ("992 or 1,008 sequences", [{"batch.global_batch_sequences": n} for n in (992, 1008)]),
+        ("37 spare nodes", [{"reliability.spare_nodes": 37}]),
+        ("3.525T train tokens", [{"data.train_tokens": 3525 * 10**9}]),
+        ("a block of 10,000 sequences", []),
+        ('loss = "fused" or "chunked"', [{"training.loss": "fused"}, {"training.loss": "chunked"}]),
+        ("pipeline = 1 and context = 2", [{"parallelism.pipeline": 1, "parallelism.context": 2}]),
+        ("reshard_after_forward = false", [{"parallelism.reshard_after_forward": False}]),
+        ("moe_imbalance = 1.2", [{"training.moe_imbalance": 1.2}]),
+        ("faster repair", []),
+    ],
+)
+def test_what_a_fix_prints_is_what_is_tried(part: str, fields: list[dict[str, object]]) -> None:
+    assert [found for _, found in ways(part, ())] == fields
+
+
+def test_a_number_of_tokens_that_breaks_the_deadline_is_not_offered() -> None:
+    """D17 of BLOOM names 20 tokens a parameter, which no calendar of that plan holds."""
+    plan = disturbed("bloom-176b", "")
+    assert plan is not None
+    (finding,) = [one for one in findings(estimate(plan)) if one.code == "D17"]
+    assert finding.fix.startswith(f"{NEAREST}3.5"), finding.fix
+    assert ", but then C8: " in finding.fix

@@ -29,12 +29,13 @@ def save(host: Host) -> None:
     except SaveError as error:
         host.message = f"edits are kept, `:` save as writes elsewhere. {error}"
     else:
-        host.message = _said(saved, lines) + stale
+        host.message = _said(saved, lines)
         if session.shown.plan.pilot != before.pilot:
             from trainplan_tui.recording import pilot_saved
 
             told = pilot_saved(host, before)
             host.message += f"; {told}" if told else ""
+        host.message += stale
 
 
 def _said(saved: Saved, lines: int) -> str:

@@ -15,6 +15,7 @@ from trainplan.checks.memory import MEMORY_CHECKS
 from trainplan.checks.missing import MISSING_CHECKS
 from trainplan.checks.model import MODEL_CHECKS
 from trainplan.checks.reliability import RELIABILITY_CHECKS
+from trainplan.checks.remedies import names_a_value, tried_fix
 from trainplan.checks.storage import STORAGE_CHECKS
 from trainplan.checks.tokens import TOKEN_CHECKS
 from trainplan.estimation import Estimate
@@ -49,7 +50,7 @@ def findings_at_once(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Find
 
 
 def _set_apart(finding: Finding) -> Finding:
-    return replace(finding, fix="", untried=finding.fix) if " = " in finding.fix else finding
+    return replace(finding, fix="", untried=finding.fix) if names_a_value(finding.fix) else finding
 
 
 def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
@@ -59,7 +60,6 @@ def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...
 
 def tried_fixes(estimate: Estimate, found: tuple[Finding, ...], runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
     """Findings that came at once, with every fix tried on the plan."""
-    from trainplan.checks.remedies import tried_fix
 
     def judge(other: Estimate) -> tuple[Finding, ...]:
         return findings_at_once(other, runs)

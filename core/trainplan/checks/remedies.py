@@ -22,25 +22,35 @@ from trainplan.finding import ORDER, Finding
 from trainplan.frozen import record
 from trainplan.plan.plan import Plan
 from trainplan.reverse import changed
+from trainplan.unit import parse
 
 Judge = Callable[[Estimate], tuple[Finding, ...]]
 """All findings of an estimate, their fixes not tried."""
 
 VALUE: Final = r'"[^"]*"|[\w.,-]*\w'
 WRITTEN: Final = re.compile(rf"([a-z_.]+) = ({VALUE})((?: or (?:{VALUE})(?= |,|$)(?! =))*)")
+COUNT: Final = r"\d[\d,]*(?:\.\d+)?[kMGBTP]?"
+COUNTED: Final = re.compile(rf"({COUNT}(?: or {COUNT})*) (spare nodes?|nodes?|sequences|train tokens)(?=$|[ ,])")
+COUNTS: Final = {
+    "spare node": "reliability.spare_nodes",
+    "node": "cluster.nodes",
+    "sequence": "batch.global_batch_sequences",
+    "train token": "data.train_tokens",
+}
+"""Fields that a fix names by what they count, an alternative that begins with the number: `9 or 12 nodes`."""
 APART: Final = re.compile(r", or | or (?=[a-z_.]+ = )")
 TABLES: Final = ("parallelism", "training", "batch", "model", "data")
 """Tables in which a field named by its last word is looked for first."""
 
 JUDGED_BY: Final = {
-    "memory": "memory.total",
-    "parallelism": "parallelism.predicted_step_time",
-    "compute": "compute.wall_time",
-    "storage": "storage.peak",
-    "reliability": "reliability.goodput",
-    "evaluation": "evaluation.accelerator_hours",
+    "memory": ("memory.total",),
+    "parallelism": ("parallelism.predicted_step_time",),
+    "compute": ("compute.wall_time", "parallelism.predicted_step_time"),
+    "storage": ("storage.peak",),
+    "reliability": ("reliability.goodput",),
+    "evaluation": ("evaluation.accelerator_hours",),
 }
-"""What a budget's findings wait for: where it is blocked, nothing was judged and nothing that is found later is new."""
+"""What a budget's findings wait for: where one is blocked, nothing was judged and nothing that is found later is new."""
 
 MOST: Final = 3
 """Changes that M1 names at most, the cheapest in accelerator time."""
@@ -48,6 +58,9 @@ MOST: Final = 3
 
 NEAREST: Final = "nothing tried holds; nearest is "
 """How a fix begins that is none yet: the change after it brings an error."""
+
+
+NONE: Final = "no single change that was tried makes it right"
 
 
 @record
@@ -72,7 +85,7 @@ class Outcome:
 
 def names_a_value(fix: str) -> bool:
     """Whether a fix names a value that can be tried."""
-    return WRITTEN.search(fix) is not None
+    return WRITTEN.search(fix) is not None or any(COUNTED.match(part) for part in APART.split(fix))
 
 
 def tried_fix(finding: Finding, here: Estimate, found: tuple[Finding, ...], judge: Judge) -> Finding:
@@ -108,8 +121,8 @@ class _Attempts:
         for one in after:
             if one.severity == "info" or ORDER[one.severity] >= known.get(one.code, len(ORDER)):
                 continue
-            key = JUDGED_BY.get(one.budget)
-            if key is None or not isinstance(self.here.quantities.get(key), Blocked):
+            keys = JUDGED_BY.get(one.budget, ())
+            if not any(isinstance(self.here.quantities.get(key), Blocked) for key in keys):
                 yield one
 
 
@@ -158,7 +171,7 @@ def _parts_that_hold(attempts: _Attempts, fix: str) -> str:
             kept.append(part)
         else:
             kept += [one.said for one in good]
-    return ", or ".join(kept) or _nearest(failed) or "no single change of one field: the walk proposes a layout"
+    return ", or ".join(kept) or _nearest(failed) or NONE
 
 
 def _nearest(outcomes: list[Outcome]) -> str:
@@ -172,22 +185,30 @@ def _nearest(outcomes: list[Outcome]) -> str:
 
 
 def ways(part: str, paths: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each combination of the values that one alternative writes: as it is typed, and by path."""
-    offered: list[list[tuple[str, str, Any]]] = []
+    """Each combination of the values that one alternative names: as it is typed, and by path."""
+    counted = COUNTED.match(part)
+    if counted is not None:
+        for count in counted[1].split(" or "):
+            yield f"{count} {counted[2]}", {COUNTS[counted[2].removesuffix("s")]: _number(count)}
+        return
+    offered: list[list[tuple[str, str]]] = []
     for name, first, others in WRITTEN.findall(part):
-        values = [first, *re.findall(rf" or ({VALUE})", others)]
-        offered.append([(name, value, _value(value)) for value in values])
+        offered.append([(name, value) for value in (first, *re.findall(rf" or ({VALUE})", others))])
     for one in product(*offered) if offered else ():
-        text = " and ".join(f"{name} = {value}" for name, value, _ in one)
-        yield text, {path_of(name, paths): value for name, _, value in one}
+        text = " and ".join(f"{name} = {value}" for name, value in one)
+        yield text, {path_of(name, paths): _value(value) for name, value in one}
 
 
 def _value(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
-    if text.startswith('"'):
-        return text.strip('"')
-    return int(text) if text.isdigit() else float(text)
+    return text.strip('"') if text.startswith('"') else _number(text)
+
+
+def _number(text: str) -> float:
+    """A number as a fix prints it, with commas or a prefix; whole ones are whole."""
+    value = parse(text.replace(",", ""), "tokens")
+    return int(value) if value.is_integer() else value
 
 
 def path_of(name: str, paths: tuple[str, ...] = ()) -> str:

@@ -139,7 +139,7 @@ class LayoutsSheet(Listing):
         ]
         rest = sum(count for _, count in reasons[most:])
         more = [text_line(f"rejected {rest:>14,}  for {len(reasons) - most} more reasons", width, self.glyphs, 2)]
-        return [rule(told, width, "= plan  ! above target", self.glyphs), *lines, *(more if rest else [])]
+        return [rule(told, width, "=plan !above target", self.glyphs), *lines, *(more if rest else [])]
 
     def _detail(self, width: int) -> list[Line]:
         """The layout under the cursor, against the plan."""
