@@ -65,7 +65,9 @@ class Checker:
         def work() -> tuple[Session, Findings, Findings]:
             from trainplan.checks import tried_fixes
 
-            return session, shown.findings, tried_fixes(shown.estimate, shown.findings, shown.runs)
+            found = shown.findings
+            tried = tried_fixes(shown.estimate, found, shown.runs, lambda: self.fixes.asks(found))
+            return session, found, tried
 
         self.fixes.ask(shown.findings, work, PAUSE)
 

@@ -58,10 +58,17 @@ def findings(estimate: Estimate, runs: Sequence[Run] = ()) -> tuple[Finding, ...
     return tried_fixes(estimate, findings_at_once(estimate, runs), runs)
 
 
-def tried_fixes(estimate: Estimate, found: tuple[Finding, ...], runs: Sequence[Run] = ()) -> tuple[Finding, ...]:
-    """Findings that came at once, with every fix tried on the plan."""
+def tried_fixes(
+    estimate: Estimate,
+    found: tuple[Finding, ...],
+    runs: Sequence[Run] = (),
+    wanted: Callable[[], bool] = lambda: True,
+) -> tuple[Finding, ...]:
+    """Findings that came at once, with every fix tried on the plan; from when it is wanted no longer, as they came."""
 
     def judge(other: Estimate) -> tuple[Finding, ...]:
         return findings_at_once(other, runs)
 
-    return tuple(tried_fix(finding, estimate, found, judge) if finding.untried else finding for finding in found)
+    return tuple(
+        tried_fix(finding, estimate, found, judge) if finding.untried and wanted() else finding for finding in found
+    )
