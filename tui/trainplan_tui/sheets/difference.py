@@ -82,20 +82,25 @@ class DifferenceSheet(Listing):
     def _same(self, path: str, before: str, after: str, how: str, width: int) -> Line:
         """A field that means what it meant: one of its two texts stands for both where the other is a default."""
         canvas = Canvas(width, self.glyphs)
-        canvas.put(4, path, end=LABEL)
+        canvas.put(4, self._tail(path), end=LABEL)
         told = after if before == "-" else before if after == "-" else f"{before}, {after}"
         canvas.put(LABEL + 2, f"{told}: {how}", "dim", end=width - 1)
         return canvas.line()
+
+    def _tail(self, label: str) -> str:
+        """A label that is too long without its beginning: fields of one source differ in their last word."""
+        room = LABEL - 3
+        return label if cells(label) <= room or "." not in label else f"{self.glyphs.more}{label[1 - room :]}"
 
     def _row(self, label: str, before: str, after: str, moved: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
         if not moved and max(cells(before), cells(after)) > COLUMN:
             half = (width - 4 - LABEL) // 2
-            canvas.put(4, label, end=LABEL)
+            canvas.put(4, self._tail(label), end=LABEL)
             canvas.put(LABEL + 2, before, end=LABEL + half)
             canvas.put(LABEL + half + 2, after, end=width - 1)
             return canvas.line()
-        canvas.put(4, label, end=LABEL)
+        canvas.put(4, self._tail(label), end=LABEL)
         canvas.right(43, before, start=31)
         canvas.right(56, after, start=44)
         canvas.put(57, moved, "moved")
