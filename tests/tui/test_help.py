@@ -29,3 +29,9 @@ def test_what_the_footer_shows_of_a_pane_is_its_own_in_help() -> None:
 async def test_enter_says_what_it_does_in_readiness(play, example) -> None:
     app = await play(example, "0 ?")
     assert any(line.split()[:4] == [">", "enter", "walk", "the"] for line in app.seen)
+
+
+async def test_the_palette_saves_under_another_name_as_messages_say(play, example) -> None:
+    """A file that cannot be written says that `:` save as writes elsewhere."""
+    app = await play(example, ": s a v e space a s enter")
+    assert any("save under another name" in line for line in app.seen), app.seen
