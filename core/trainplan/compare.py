@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainplan import asjson, numbers
-from trainplan.checks import findings
+from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Figure
 from trainplan.labels import quantity_label
-from trainplan.plan.leaves import field_differences
+from trainplan.plan.leaves import field_differences, values
 from trainplan.table import movement, style_of, written
 
 
@@ -32,9 +32,13 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Fields as (path, before, after), numbers that moved with the largest share first, and findings that came or went."""
+    """Fields as (path, before, after), numbers that moved with the largest share first, and findings that came or went.
+
+    `same` are fields that are written otherwise and mean what they meant, as (path, before, after, in words).
+    """
 
     fields: tuple[tuple[str, str, str], ...]
+    same: tuple[tuple[str, str, str, str], ...]
     moves: tuple[Move, ...]
     counted: int
     new_findings: tuple[str, ...]
@@ -52,15 +56,35 @@ def differences(before: Estimate, after: Estimate) -> Difference:
     """Everything that differs."""
     keys = dict.fromkeys((*before.quantities, *after.quantities))
     moves = [move for key in keys if (move := _move(key, before, after)) is not None]
-    old = {(item.code, item.message) for item in findings(before)}
-    new = {(item.code, item.message) for item in findings(after)}
+    old = {(item.code, item.message) for item in findings_at_once(before)}
+    new = {(item.code, item.message) for item in findings_at_once(after)}
+    fields = list(field_differences(before.plan, after.plan))
+    meant = _meant_the_same(before, after, [path for path, _, _ in fields])
     return Difference(
-        fields=tuple(field_differences(before.plan, after.plan)),
+        fields=tuple(one for one in fields if one[0] not in meant),
+        same=tuple((*one, _how_written(*one)) for one in fields if one[0] in meant),
         moves=tuple(sorted(moves, key=lambda move: -move.weight)),
         counted=len(keys),
         new_findings=tuple(f"{code}  {message}" for code, message in sorted(new - old)),
         gone_findings=tuple(f"{code}  {message}" for code, message in sorted(old - new)),
     )
+
+
+def _meant_the_same(before: Estimate, after: Estimate, paths: list[str]) -> set[str]:
+    """Those fields whose value is the same: spelled otherwise, or a default that one of the files writes out."""
+    old, new = dict(values(before.plan, "")), dict(values(after.plan, ""))
+    return {
+        path
+        for path in paths
+        if (here := old.get(path, before.situation.value(path))) is not None
+        and here == new.get(path, after.situation.value(path))
+    }
+
+
+def _how_written(path: str, before: str, after: str) -> str:
+    if "-" not in (before, after):
+        return "same value, other spelling"
+    return "same value, now written out" if before == "-" else "same value, now the default"
 
 
 def _move(key: str, before: Estimate, after: Estimate) -> Move | None:

@@ -13,7 +13,10 @@ ORDER: Final = {"error": 0, "warning": 1, "info": 2}
 
 @frozen
 class Finding:
-    """One finding. `paths` has the field that decides first; `fix` may be empty; `weight` orders within a severity."""
+    """One finding. `paths` has the field that decides first; `fix` may be empty; `weight` orders within a severity.
+
+    `untried` is a fix that names values and was not tried on the plan yet: nothing that a person is shown.
+    """
 
     code: str
     severity: Severity
@@ -22,3 +25,4 @@ class Finding:
     fix: str
     paths: tuple[str, ...]
     weight: float = 0.0
+    untried: str = ""

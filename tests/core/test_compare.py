@@ -93,3 +93,25 @@ def test_a_number_that_grew_tenfold_is_told_in_times() -> None:
     found = moves("batch.global_batch_sequences=32", "cluster.nodes=4")["tokens.steps"]
     assert found.share == "x 32"
     assert moves("data.train_tokens=20T")["compute.training_flops"].share == "+28.2 %"
+
+
+@pytest.mark.parametrize(
+    ("edit", "path", "how"),
+    [
+        ("cluster.accelerators_per_node=8", "cluster.accelerators_per_node", "same value, now written out"),
+        ("training.dropout=0", "training.dropout", "same value, now written out"),
+        ("data.train_tokens=15600B", "data.train_tokens", "same value, other spelling"),
+    ],
+)
+def test_what_is_written_otherwise_says_so(edit: str, path: str, how: str) -> None:
+    found = differences(varied(), varied(edit))
+    assert [(one[0], one[3]) for one in found.same] == [(path, how)]
+    assert not found.fields
+    back = differences(varied(edit), varied())
+    assert back.same[0][3] == how.replace("now written out", "now the default")
+
+
+def test_a_field_that_nothing_gives_is_a_change() -> None:
+    found = differences(varied(), varied("description=other"))
+    assert [path for path, _, _ in found.fields] == ["description"]
+    assert not found.same

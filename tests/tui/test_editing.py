@@ -239,3 +239,12 @@ async def test_every_key_in_the_footer_and_the_help_does_something(play, example
     for key in app.keymap.keys:
         if any(f" {key.sentence[:30]}" in line for line in app.seen):
             assert key.id in known, key.id
+
+
+async def test_fields_of_one_source_are_told_apart_in_the_difference(play, example) -> None:
+    named = example.replace('"math"', '"mathematics-of-the-open-web"').replace(
+        "math = ", "mathematics-of-the-open-web = "
+    )
+    app = await play(named, "2 / mathematics enter enter 5 0 B enter d")
+    lines = [line for line in app.seen if line.startswith((" ", ">")) and "…" in line]
+    assert any(".unique_tokens" in line for line in lines), app.seen

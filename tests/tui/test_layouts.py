@@ -46,7 +46,7 @@ async def test_the_best_layouts_stand_in_a_list_with_what_was_rejected(play, sma
     async def then(app, pilot) -> None:
         await _until(app, pilot, lambda: found(app))
         seen = lines_of(app)
-        assert "search: layouts by predicted step" in seen[2]
+        assert "layouts by predicted step, within target first" in seen[2]
         assert {"sharding", "recompute", "GiB", "step", "s"} <= set(seen[3].split())
         assert any("considered" in line and "legal" in line for line in seen)
         assert any("query heads not divisible by tensor" in line for line in seen)
@@ -90,7 +90,7 @@ async def test_d_compares_with_the_plan_and_comes_back(play, small) -> None:
         await _press(app, "G", "d")
         assert "diff: plan against layout 1000" in lines_of(app)[2]
         await _press(app, "escape")
-        assert "search: layouts" in lines_of(app)[2]
+        assert "layouts by predicted step" in lines_of(app)[2]
         await _press(app, "escape")
         assert not app.sheets
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+PLANS = Path(__file__).resolve().parents[2] / "plans"
+
 
 async def test_a_low_window_shows_two_fields_a_row_and_what_follows(play, example) -> None:
     app = await play(example, "5")
@@ -205,3 +207,19 @@ async def test_an_edit_in_the_tree_of_a_transfer_moves_its_time(play, bad) -> No
     before = app.sheets[-1].node.value
     app.apply("data.sequence_length", "4096")
     assert app.sheets[-1].node.value < before
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in PLANS.glob("*.toml")))
+async def test_a_low_window_tells_both_times_of_a_step_and_reaches_every_part(play, name) -> None:
+    """The step of a mixture of experts has more parts than a window of 24 rows holds below the layout."""
+    app = await play((PLANS / f"{name}.toml").read_text(encoding="utf-8"), "5")
+    predicted = float(app.session.shown.estimate.step.predicted_step_time)
+    title = next(line for line in app.seen if line.startswith("── one step"))
+    assert f"{predicted:.4g} s predicted" in title
+    assert " s planned" in title
+    assert sum("node " in line for line in app.seen) >= 1
+    assert "row 1 of " in app.seen[-4]
+    parts = [row.id for row in app.rows() if row.id.startswith("parallelism.waterfall.")]
+    app = await play((PLANS / f"{name}.toml").read_text(encoding="utf-8"), "5 " + " ".join("j" * (len(parts) + 4)))
+    last = next(place for place, row in enumerate(app.rows()) if row.id == parts[-1])
+    assert "".join(span.text for span in app.rows()[last].line).strip()[:12] in "\n".join(app.seen)

@@ -213,3 +213,18 @@ def _waive_and_sign_again(team: Team) -> None:
     assert states.pop("contamination") == "waived"
     assert set(states.values()) == {"signed"}
     assert team.command("review", str(team.plan))[0] == 0
+
+
+async def test_a_long_source_stands_whole_under_the_tree(play, example) -> None:
+    """The catalogue's sources are longer than two lines of 80 columns, and were cut."""
+    app = await play(example, "4 / usable enter x")
+    source = app.session.shown.estimate.quantities["memory.usable"].origin.source
+    seen = " ".join(line.strip() for line in app.seen)
+    assert source in seen
+    assert len(source) > 160
+
+
+async def test_a_field_of_the_catalogue_says_where_it_was_read(play, example) -> None:
+    app = await play(example, "3 / cluster.peak_flops enter x")
+    source = app.session.shown.estimate.situation["cluster.peak_flops"].origin.source
+    assert source in " ".join(line.strip() for line in app.seen)

@@ -134,8 +134,9 @@ class Commands:
         if row is None or not row.id:
             return
         if row.kind == "finding":
-            finding = self.host.session.shown.finding_at(row.id)
-            self.host.message = f"{finding.code}: {finding.message}; {finding.fix}" if finding else ""
+            from trainplan_tui.sheets.remedy import explain_finding
+
+            explain_finding(self.host, row)
             return
         if is_standing(row.id):
             from trainplan_tui.sheets.standing import StandingSheet

@@ -19,6 +19,7 @@ def save(host: Host) -> None:
         host.message = "nothing to save"
         return
     lines, before = changed_lines(session.saved_text, session.history.now.text), session.saved.plan
+    stale = _stale_comments(session.saved_text, session.history.now.text)
     try:
         saved = session.save()
     except ChangedOnDisk:
@@ -34,12 +35,22 @@ def save(host: Host) -> None:
 
             told = pilot_saved(host, before)
             host.message += f"; {told}" if told else ""
+        host.message += stale
 
 
 def _said(saved: Saved, lines: int) -> str:
     head = f"saved {saved.path.name}, {lines} line{'' if lines == 1 else 's'} changed"
     sure = "" if saved.durable else "; durability not confirmed"
     return "; ".join([head + sure, *saved.notes])
+
+
+def _stale_comments(before: str, after: str) -> str:
+    """Which values were changed and not the comment beside them; nothing where there is none."""
+    from trainplan.plan.remarks import unrevised
+
+    found = [path.rsplit(".", 1)[-1] for path, _ in unrevised(before, after)]
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"; old comment beside {found[0]}{more}" if found else ""
 
 
 def changed_lines(before: str, after: str) -> int:

@@ -1,4 +1,4 @@
-"""What the user's state folder keeps of plans: unsaved edits, the plans opened last, texts that a merge replaced."""
+"""What the user's state folder keeps of plans: unsaved edits, answers not signed yet, plans opened last, texts replaced."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import socket
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -85,6 +86,33 @@ def remember(plan: Path) -> None:
     text = json.dumps([[str(item.path), item.at] for item in rows], indent=1) + "\n"
     with suppress(OSError, UnicodeEncodeError):
         _private(state_folder(os.environ) / "recent.json", text.encode())
+
+
+def keep_ticks(plan: Path, text_hash: str, ticks: Mapping[str, Collection[str]]) -> None:
+    """Keep what a person answered for in the walk and did not sign yet; a state folder that cannot be written keeps nothing."""
+    told = {item: sorted(points) for item, points in ticks.items() if points}
+    path = _ticks_file(plan)
+    with suppress(OSError):
+        if told:
+            _private(path, json.dumps({"text": text_hash, "ticks": told}, indent=1).encode())
+        else:
+            path.unlink(missing_ok=True)
+
+
+def kept_ticks(plan: Path, text_hash: str) -> dict[str, set[str]]:
+    """What was answered for and not signed, of the same file; of a file that changed since, everything is asked again."""
+    try:
+        found = json.loads(_ticks_file(plan).read_text(encoding="utf-8"))
+        if found["text"] != text_hash:
+            return {}
+        return {str(item): {str(point) for point in points} for item, points in found["ticks"].items()}
+    except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return {}
+
+
+def _ticks_file(plan: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(os.path.realpath(plan))).hexdigest()[:16]
+    return state_folder(os.environ) / "ticks" / f"{name}.json"
 
 
 def kept_copy(plan: Path, content: bytes) -> Path | None:

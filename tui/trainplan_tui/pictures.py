@@ -95,6 +95,7 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
         await _forecasted(app)
         await _checked(app)
         await _searched(app)
+        _tried(app)
         await pilot.pause()
         return without_fonts(app.export_screenshot(title=f"trainplan-tui {plan.name}"))
 
@@ -114,6 +115,12 @@ async def _checked(app: PlanApp) -> None:
     if app.session.dossier is not None:
         app.session.take_dossier(replace(app.session.dossier, at=NOON))
         app.paint()
+
+
+def _tried(app: PlanApp) -> None:
+    """Fixes as they stand once they were tried."""
+    app.session.try_fixes()
+    app.paint()
 
 
 async def _searched(app: PlanApp) -> None:

@@ -103,7 +103,7 @@ def _signed(host: Host, item: Item, told: dict[str, str]) -> str:
     act = signing.sign_act(item, answers, session.shown.plan, session.shown.estimate.quantities, record, now())
     host.close_sheet()
     if done(host, act):
-        session.ticks.pop(item.name, None)
+        session.forget_ticks(item.name)
     return ""
 
 

@@ -57,9 +57,9 @@ class Session:
             self.shown = self._shown(self.history.now, self.shown.estimate)
 
     def _found(self, figures: Estimate) -> tuple[Finding, ...]:
-        from trainplan.checks import findings  # some twenty modules, which the first figures do not wait for
+        from trainplan.checks import findings_at_once  # some twenty modules, which the first figures do not wait for
 
-        return findings(figures, self.runs)
+        return findings_at_once(figures, self.runs)
 
     def _shown(
         self, step: Step, figures: Estimate, found: tuple[Finding, ...] | None = None, *, pending: bool = False
@@ -87,6 +87,20 @@ class Session:
         if self.runs is not runs:
             self.runs = runs
             self.shown = replace(self.shown, findings=self._found(self.shown.estimate), runs=runs, pending=False)
+
+    def try_fixes(self) -> None:
+        """Try the fixes of what shows at once, for a person who asks before the thread has answered."""
+        from trainplan.checks import tried_fixes
+
+        shown = self.shown
+        self.take_fixes(shown.findings, tried_fixes(shown.estimate, shown.findings, shown.runs))
+
+    def take_fixes(self, found: tuple[Finding, ...], tried: tuple[Finding, ...]) -> bool:
+        """Fixes tried on the plan that shows; whether these findings are still those that show."""
+        if self.shown.findings is not found:
+            return False
+        self.shown = replace(self.shown, findings=tried)
+        return True
 
     def take_dossier(self, dossier: Dossier) -> None:
         """What lies beside the plan, as it was read or checked just now."""
@@ -181,11 +195,28 @@ class Session:
 
     def keep(self) -> None:
         """Keep unsaved edits in the journal from now on."""
-        from trainplan_tui.keeping import journal_for, remember
+        from trainplan_tui.keeping import journal_for, kept_ticks, remember
 
         self.journal = journal_for(self.path)
+        self.ticks = kept_ticks(self.path, self.sha256 or "")
         remember(self.path)
         self._record(self.history.now)
+
+    def tick(self, item: str, point: str) -> None:
+        """Answer for a point of an item, or take the answer back; kept until the item is signed."""
+        self.ticks.setdefault(item, set()).symmetric_difference_update({point})
+        self._keep_ticks()
+
+    def forget_ticks(self, item: str) -> None:
+        """The item was answered: its points are asked anew the next time."""
+        self.ticks.pop(item, None)
+        self._keep_ticks()
+
+    def _keep_ticks(self) -> None:
+        if self.journal is not None:
+            from trainplan_tui.keeping import keep_ticks
+
+            keep_ticks(self.path, self.sha256 or "", self.ticks)
 
     def _record(self, step: Step) -> None:
         if self.journal is None or self.sha256 is None:
@@ -221,6 +252,8 @@ class Session:
         self.saved_text, self.saved = self.history.now.text, self.shown.estimate
         self.shown = self._shown(self.history.now, self.shown.estimate)
         self._kept_anew() if moved else self._record(self.history.now)
+        if self.ticks:
+            self._keep_ticks()
         self._settled()
         return saved
 
@@ -228,7 +261,9 @@ class Session:
         """The plan goes on under another name: its journal too."""
         if self.journal is not None:
             self.journal.close(clean=True)
+            ticks = self.ticks
             self.keep()
+            self.ticks = ticks
 
     def _settled(self) -> None:
         """A save ends what was discarded before it, and makes the file a recent one."""
@@ -244,6 +279,7 @@ class Session:
         self.saved_text, self.saved = opened.source.text, estimate(opened.plan, self.today)
         self.settle()
         self._record(self.history.now)
+        self._keep_ticks()
 
 
 def differs(before: object, after: object) -> bool:

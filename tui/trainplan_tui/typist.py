@@ -141,13 +141,18 @@ class Typist:
             self.begin(box)
 
 
+LEAST = 78
+"""Cells that a sentence has in the narrowest window that is drawn for."""
+
+
 def _refusal(error: Unusable | UnknownPath, valid: str) -> tuple[str, ...]:
     """What is wrong and what would be right, and whose figures stay on screen."""
     stay = f"  Figures stay those of {valid or 'the empty field'}"
     message = str(error) if isinstance(error, UnknownPath) else error.errors[0].message
     head, _, rest = message.partition(". ")
     if rest and len(message) > 74:
-        return (f"E {head}.", f"  {rest}.{stay[1:]}")
+        both = f"  {rest}.{stay[1:]}"
+        return (f"E {head}.", both if len(both) <= LEAST else f"  {rest}")
     return (f"E {message}", stay)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.communication_data import gathers_again
+from trainplan.budgets.layout import divisors, whole
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -32,16 +33,31 @@ def exposed_transfers(estimate: Estimate) -> list[Finding]:
         "expert": ("parallelism.expert",),
     }
     severity = "error" if share > MOST else "warning"
-    return [Finding("P2", severity, "parallelism", message, _FIXES[worst], paths[worst], 100 * float(share))]
+    return [Finding("P2", severity, "parallelism", message, _nearer(estimate, worst), paths[worst], 100 * float(share))]
 
 
-_FIXES: Final = {
-    "data": "more tokens a microbatch, a shard group inside a domain, or less sharding",
-    "tensor": "fewer tensor ranks, inside one domain",
-    "context": "fewer context ranks",
-    "pipeline": "fewer virtual stages",
-    "expert": "expert ranks inside one domain",
-}
+def _nearer(estimate: Estimate, worst: str) -> str:
+    """One step of the layout towards fewer or nearer ranks of the parallelism that shows most."""
+    parallel, s = estimate.plan.parallelism, estimate.situation
+    if worst == "data":
+        return _less_moved(estimate)
+    if worst == "pipeline":
+        return "fewer virtual stages"
+    degree = int(getattr(parallel, worst))
+    domain = whole(s["cluster.scale_up_domain"]) or 1
+    inside = max(domain // int(parallel.tensor), 1) if worst == "expert" else domain
+    most = min(inside, degree - 1) if degree > inside else degree // 2
+    return f"{worst} = {max((one for one in divisors(degree) if one <= most), default=1)}"
+
+
+LESS_SHARDED: Final = {"zero-1": "none", "zero-2": "zero-1", "zero-3": "zero-2"}
+
+
+def _less_moved(estimate: Estimate) -> str:
+    """More tokens between two reductions, or less of the states moved for them."""
+    less = LESS_SHARDED.get(estimate.situation.word("parallelism.sharding") or "")
+    parts = [f"micro_batch_sequences = {2 * int(estimate.plan.batch.micro_batch_sequences)}"]
+    return ", or ".join([*parts, f'sharding = "{less}"'] if less else parts)
 
 
 def unmeasured_fabric(estimate: Estimate) -> list[Finding]:
@@ -82,7 +98,9 @@ def shard_group(estimate: Estimate) -> list[Finding]:
     if size == right or domain <= 1 or right < 1:
         return []
     message = f"a shard group of {size:,.0f} ranks is not the scale-up domain of {domain:,.0f}"
-    return [Finding("P9", "warning", "parallelism", message, f"{right:,.0f}", ("parallelism.shard_size",), 20)]
+    return [
+        Finding("P9", "warning", "parallelism", message, f"shard_size = {right:.0f}", ("parallelism.shard_size",), 20)
+    ]
 
 
 def gathered_each_microbatch(estimate: Estimate) -> list[Finding]:
@@ -94,7 +112,7 @@ def gathered_each_microbatch(estimate: Estimate) -> list[Finding]:
         return []
     sent = float(estimate.communication.data)
     message = f"each of {count:,.0f} microbatches gathers the weights again: {sent / 1e9:,.1f} GB sent a step"
-    fix = "a larger micro batch, or zero-2"
+    fix = 'a larger micro batch, or sharding = "zero-2"'
     return [
         Finding("P10", "info", "parallelism", message, fix, ("batch.micro_batch_sequences", "parallelism.sharding"))
     ]

@@ -98,10 +98,10 @@ def fp8_support(estimate: Estimate) -> list[Finding]:
     fast, dense = part.get("peak_flops_fp8"), part.get("peak_flops")
     if fast is None:
         message = f"fp8 on {part.name}, for which the catalogue has no fp8 rate"
-        return [Finding("C5", "error", "compute", message, "bf16-mixed", ("training.precision",), 1e5)]
+        return [Finding("C5", "error", "compute", message, 'precision = "bf16-mixed"', ("training.precision",), 1e5)]
     if dense is not None and fast.value <= dense.value:
         message = f"fp8 runs no faster than bf16 on {part.name}"
-        return [Finding("C6", "warning", "compute", message, "bf16-mixed", ("training.precision",), 30)]
+        return [Finding("C6", "warning", "compute", message, 'precision = "bf16-mixed"', ("training.precision",), 30)]
     return []
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.changes import Change, single_changes
 from trainplan.checks.legality import LEGALITY_CHECKS
 from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
@@ -40,26 +39,8 @@ def fits(estimate: Estimate) -> list[Finding]:
     where = f"rank {int(memory.worst_rank)} at the {memory.worst_instant}"
     limit = "" if over else f"; the target is {100 * float(target):.0f} %"
     message = f"{where} holds {_gib(memory.total)} of {_gib(memory.usable)} usable, {100 * share:.1f} %{limit}"
-    fix = nearest_fix(estimate, 1.0 if over else float(target))
-    return [Finding("M1", "error" if over else "warning", "memory", message, fix, _paths(estimate), 1e4 * share)]
-
-
-NAMED: Final = 3
-"""Changes that a fix names at most, the cheapest in accelerator time."""
-
-
-def nearest_fix(estimate: Estimate, share: float) -> str:
-    """The least costly single changes that fit, and by how much each makes a step longer, as a sentence."""
-    changes = single_changes(estimate.plan, share)[:NAMED]
-    if not changes:
-        return "no single change of one field fits: the walk proposes a layout"
-    return "fits with " + " or ".join(_what_it_costs(change, not place) for place, change in enumerate(changes))
-
-
-def _what_it_costs(change: Change, first: bool) -> str:
-    what = " accelerator time" if first else ""
-    cost = f"the same{what}" if change.costs_nothing else f"{100 * change.cost:+.0f} %{what}"
-    return f"{change.text} ({_gib(change.total)}, {cost})"
+    severity, paths = ("error" if over else "warning"), _paths(estimate)
+    return [Finding("M1", severity, "memory", message, "", paths, 1e4 * share, untried="single changes that fit")]
 
 
 def _paths(estimate: Estimate) -> tuple[str, ...]:
@@ -121,7 +102,7 @@ def repeated_reduction(estimate: Estimate) -> list[Finding]:
         return [Finding("M5", "warning", "memory", message, 'sharding = "zero-1"', paths, 40)]
     if kind in ("zero-3", "hsdp") and count >= 8 and estimate.plan.parallelism.reshard_after_forward:
         message = f"{kind} gathers weights again in each of {int(count)} microbatches"
-        fix = "larger microbatches, reshard_after_forward = false, or zero-1"
+        fix = 'larger microbatches, or reshard_after_forward = false, or sharding = "zero-1"'
         return [Finding("M5", "warning", "memory", message, fix, paths, 40)]
     return []
 

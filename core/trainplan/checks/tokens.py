@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.checks.amounts import tokens
+from trainplan.checks.amounts import at_least, tokens
 from trainplan.checks.handling import HANDLING_CHECKS
 from trainplan.checks.passes import PASS_CHECKS
 from trainplan.checks.sampler import SAMPLER_CHECKS
@@ -44,7 +44,11 @@ def few_tokens(estimate: Estimate) -> list[Finding]:
     if not isinstance(ratio, Figure) or ratio >= RULE:
         return []
     message = f"{ratio:.3g} tokens for each active parameter; 20 are compute-optimal by the rule of thumb"
-    return [Finding("D17", "info", "tokens", message, f"{tokens(RULE * size)} train tokens", ("data.train_tokens",))]
+    return [
+        Finding(
+            "D17", "info", "tokens", message, f"{tokens(at_least(RULE * size))} train tokens", ("data.train_tokens",)
+        )
+    ]
 
 
 def narrow_store(estimate: Estimate) -> list[Finding]:

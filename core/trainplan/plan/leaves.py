@@ -22,18 +22,24 @@ def field_differences(before: Plan, after: Plan) -> Iterator[tuple[str, str, str
 
 def leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
     """Every field that a plan file gives, as (path, text); entries of lists go by their name."""
+    for found, item in values(value, path):
+        yield found, _text(item)
+
+
+def values(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The same as (path, value)."""
     if isinstance(value, Table):
         for name in sorted(value.model_fields_set, key=list(type(value).model_fields).index):
-            yield from leaves(getattr(value, name), f"{path}.{name}" if path else name)
+            yield from values(getattr(value, name), f"{path}.{name}" if path else name)
     elif isinstance(value, dict):
         for key, item in cast("dict[str, Any]", value).items():
-            yield from leaves(item, f"{path}.{key}")
+            yield from values(item, f"{path}.{key}")
     elif isinstance(value, tuple):
         for index, item in enumerate(cast("tuple[Any, ...]", value)):
             name = getattr(item, NAMED.get(path.rsplit(".", 1)[-1], ""), None)
-            yield from leaves(item, f"{path}.{name if name is not None else index}")
+            yield from values(item, f"{path}.{name if name is not None else index}")
     elif value is not None:
-        yield path, _text(value)
+        yield path, value
 
 
 def _text(value: Any) -> str:

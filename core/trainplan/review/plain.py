@@ -135,7 +135,7 @@ def lines(found: Review, *, ready: bool) -> list[str]:
 
 def _item_line(number: int, one: ItemState) -> str:
     by, date = (one.last.signer, f"{one.last.at:%Y-%m-%d}") if one.last else (one.owner, "")
-    return f"{number:>2} {one.item.name:<15}{one.state:<9}{by[:14]:<15}{date:<12}{one.why}".rstrip()
+    return f"{number:>2} {one.item.name:<15}{one.state:<9}{by:<14} {date:<12}{one.why}".rstrip()
 
 
 def _counts(found: Review) -> str:

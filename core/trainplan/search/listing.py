@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from trainplan.budgets.communication import DIMENSIONS
@@ -23,7 +24,7 @@ from trainplan.search.space import (
     TENSOR,
     VIRTUAL,
 )
-from trainplan.unit import whole
+from trainplan.unit import prefixed, whole
 
 GIB: Final = 2.0**30
 
@@ -35,7 +36,7 @@ SOMETIMES: Final = (VIRTUAL, CONTEXT, EXPERT, EXPERT_TENSOR)
 """Degrees that have a column only where some layout has more than one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Listed:
     """One layout of a list: its place from 1, whether the plan has it already, and its estimate."""
 
@@ -48,6 +49,20 @@ class Listed:
     def mark(self) -> str:
         """`=` the plan's own, `!` above the target of memory."""
         return "=" if self.is_plan else "!" if self.found.above_target else " "
+
+    @cached_property
+    def cost(self) -> Quantity:
+        """What the run costs with it, at the utilization that the step model predicts."""
+        return predicted(self.estimate.plan).money.cost
+
+
+def predicted(plan: Plan) -> Estimate:
+    """The estimate of a plan at the utilization that the step model predicts for it."""
+    found = estimate(plan)
+    use = found.step.predicted_utilization
+    if not isinstance(use, Figure):
+        return found
+    return estimate(changed(plan, {"utilization.value": float(use)}))
 
 
 def listed(plan: Plan, layouts: Sequence[Found], own: Mapping[str, Any], first: int = 1) -> list[Listed]:
@@ -69,8 +84,8 @@ def own_layout(plan: Plan, own: Mapping[str, Any], target: float) -> Listed | No
     return Listed(0, found, True, told)
 
 
-def table(rows: Sequence[Listed]) -> list[tuple[str, ...]]:
-    """The heads and a row of cells for each layout."""
+def table(rows: Sequence[Listed], order: str = "time") -> list[tuple[str, ...]]:
+    """The heads and a row of cells for each layout; the cost of a run where they are ordered by it."""
     degrees = [*ALWAYS, *(path for path in SOMETIMES if any(row.found.fields[path] > 1 for row in rows))]
     heads = (
         "#",
@@ -84,10 +99,12 @@ def table(rows: Sequence[Listed]) -> list[tuple[str, ...]]:
         "GiB",
         "GB sent",
     )
-    return [(*heads, "step s", "MFU", "expos"), *(_cells(row, degrees) for row in rows)]
+    by_cost = order == "cost"
+    last = ("step s", *(("cost",) if by_cost else ()), "MFU", "expos")
+    return [(*heads, *last), *(_cells(row, degrees, by_cost=by_cost) for row in rows)]
 
 
-def _cells(row: Listed, degrees: Sequence[str]) -> tuple[str, ...]:
+def _cells(row: Listed, degrees: Sequence[str], *, by_cost: bool) -> tuple[str, ...]:
     fields, told = row.found.fields, row.estimate.quantities
     share = told["communication.exposed_share"]
     return (
@@ -102,6 +119,7 @@ def _cells(row: Listed, degrees: Sequence[str]) -> tuple[str, ...]:
         f"{row.found.memory / GIB:.1f}",
         f"{row.found.sent / 1e9:,.1f}",
         f"{row.found.step:,.3f}",
+        *((_money(row.cost),) if by_cost else ()),
         _three(row.estimate.step.predicted_utilization),
         f"{100 * share:.1f}%" if isinstance(share, Figure) else "-",
     )
@@ -110,6 +128,11 @@ def _cells(row: Listed, degrees: Sequence[str]) -> tuple[str, ...]:
 def whole_text(value: Quantity) -> str:
     """A count, or a dash where it is blocked."""
     return whole(value) if isinstance(value, Figure) else "-"
+
+
+def _money(value: Quantity) -> str:
+    """An amount with four digits and a prefix."""
+    return "".join(prefixed(float(value), 4)) if isinstance(value, Figure) else "-"
 
 
 def _three(value: Quantity) -> str:
@@ -150,22 +173,59 @@ def none_fit(found: Search) -> str:
     return f"0 of {found.legal:,} legal layouts fit{over}"
 
 
-LEFT: Final = ("sharding", "recompute", "schedule")
+LEFT: Final = ("sharding", "shard", "recompute", "rec", "schedule")
 """Heads of the columns that are words: left, not right aligned."""
 
-DROPPED: Final = ("expos", "D", "MFU", "m")
-"""Columns that a narrow window leaves out, in this order."""
+SHORTER: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
+    "sharding": ("shard", str),
+    "recompute": ("rec", lambda cell: cell[:4] if cell in ("none", "full") else cell[:3]),
+    "schedule": ("schedule", lambda cell: SHORT_SCHEDULES.get(cell.split(" ")[0], cell.split(" ")[0])),
+    "GB sent": ("sent", lambda cell: f"{float(cell.replace(',', '')):,.0f}" if len(cell) > 5 else cell),
+    "MFU": ("MFU", lambda cell: cell.removeprefix("0")),
+    "expos": ("exp", lambda cell: cell.removesuffix("%")),
+}
+"""What a column is in a narrow window: its head, and its cells. The line of one layout says all of it in full."""
+
+SHORT_SCHEDULES: Final = {"interleaved": "interl"}
+
+DROPPED: Final = ("m", "sent", "D", "exp", "MFU")
+"""Columns that are left out, in this order, where even the short ones have no room."""
 
 
 def aligned(rows: Sequence[tuple[str, ...]], room: int | None = None) -> list[str]:
-    """Rows of cells as lines of aligned columns; where there is too little room, some columns are left out."""
-    kept, gap = list(range(len(rows[0]))), 2 if room is None else 1
-    widths = [max(len(row[place]) for row in rows) for place in kept]
-    for head in DROPPED:
-        if room is not None and sum(widths[place] + gap for place in kept) > room:
-            kept.remove(rows[0].index(head))
+    """Rows of cells as lines of aligned columns; where there is too little room they are shorter, then some are left out."""
+    lines = _columns(rows, 2)
+    if room is None or (len(lines[0]) <= room and max(map(len, lines)) <= room):
+        return lines
+    lines = _columns(rows, 1)
+    if max(map(len, lines)) <= room:
+        return lines
+    short = _shortened(rows)
+    for head in ("", *DROPPED):
+        short = [tuple(cell for i, cell in enumerate(row) if short[0][i] != head) for row in short]
+        lines = _columns(short, 1)
+        if max(map(len, lines)) <= room:
+            break
+    return lines
+
+
+def _columns(rows: Sequence[tuple[str, ...]], gap: int) -> list[str]:
+    """Every column as wide as its widest cell."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     left = [head in LEFT for head in rows[0]]
     return [
-        (" " * gap).join(row[i].ljust(widths[i]) if left[i] else row[i].rjust(widths[i]) for i in kept).rstrip()
+        (" " * gap)
+        .join(
+            cell.ljust(width) if words else cell.rjust(width)
+            for cell, width, words in zip(row, widths, left, strict=True)
+        )
+        .rstrip()
         for row in rows
     ]
+
+
+def _shortened(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The same with short heads and cells; hsdp keeps the size of its group."""
+    heads = [SHORTER.get(head, (head, str)) for head in rows[0]]
+    cells = (tuple(short(cell) for cell, (_, short) in zip(row, heads, strict=True)) for row in rows[1:])
+    return [tuple(head for head, _ in heads), *cells]

@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Final
 
 from trainplan.budgets.situation import Situation
-from trainplan.estimation import Estimate, estimate
+from trainplan.estimation import estimate
 from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
 from trainplan.reverse import changed
-from trainplan.search.listing import none_fit
+from trainplan.search.listing import none_fit, predicted
 from trainplan.search.searching import Found, searched
 
 SHARES: Final = tuple(
@@ -86,15 +86,6 @@ def size_of(plan: Plan, nodes: int, *, forks: bool = False) -> Size:
         _within(wall, time),
         _within(cost, budget),
     )
-
-
-def predicted(plan: Plan) -> Estimate:
-    """The estimate of a plan at the utilization that the step model predicts for it."""
-    found = estimate(plan)
-    use = found.step.predicted_utilization
-    if not isinstance(use, Figure):
-        return found
-    return estimate(changed(plan, {"utilization.value": float(use)}))
 
 
 def _if(best: Found | None, value: Quantity) -> Quantity:

@@ -48,7 +48,7 @@ def test_p9_of_a_shard_group(varied: Any, size: str, right: bool) -> None:
     item = found(varied("parallelism.sharding=hsdp", f"parallelism.shard_size={size}"), "P9")
     assert bool(item) is not right
     if item:
-        assert item[0].fix == "8"
+        assert item[0].fix == "shard_size = 8"
 
 
 def test_p10_of_accumulation(varied: Any) -> None:

@@ -78,7 +78,11 @@ def test_c4_asks_the_day_that_it_is_given(varied: Any) -> None:
 
 def test_c5_fp8_on_a_part_without_it(varied: Any) -> None:
     finding = one(varied("training.precision=fp8-mixed", "cluster.accelerator=a100-sxm-80"), "C5")
-    assert (finding.severity, finding.fix, finding.paths) == ("error", "bf16-mixed", ("training.precision",))
+    assert (finding.severity, finding.fix, finding.paths) == (
+        "error",
+        'precision = "bf16-mixed"',
+        ("training.precision",),
+    )
     assert "C5" not in codes(varied("training.precision=fp8-mixed"))
 
 
@@ -86,7 +90,7 @@ def test_c6_fp8_that_is_no_faster(varied: Any) -> None:
     finding = one(
         varied("training.precision=fp8-mixed", "cluster.accelerator=tpu-v6e", left_out=("utilization.source",)), "C6"
     )
-    assert (finding.severity, finding.fix) == ("warning", "bf16-mixed")
+    assert (finding.severity, finding.fix) == ("warning", 'precision = "bf16-mixed"')
     assert finding.message == "fp8 runs no faster than bf16 on tpu-v6e"
 
 

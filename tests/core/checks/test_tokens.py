@@ -196,7 +196,7 @@ def test_d16_is_a_batch_that_changes() -> None:
 
 def test_d17_is_few_tokens_for_the_model() -> None:
     finding = one("D17", train_tokens="100B")
-    assert (finding.severity, finding.fix) == ("info", "160.6B train tokens")
+    assert (finding.severity, finding.fix) == ("info", "160.7B train tokens")
     assert found("D17") == []
 
 

@@ -103,9 +103,10 @@ def test_device_memory_has_its_unit(plan: Path, capsys: pytest.CaptureFixture[st
     assert re.search(r"device memory +80GiB +file", capsys.readouterr().out)
 
 
-def test_a_long_text_is_cut_to_its_column_and_whole_as_sentences(
-    plan: Path, capsys: pytest.CaptureFixture[str]
+def test_a_long_text_is_cut_to_its_column_on_a_terminal_and_whole_as_sentences(
+    plan: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     run("show", plan, "--budget", "compute")
     assert re.search(r"^evidence source {11}.{16}… {16}file$", capsys.readouterr().out, re.MULTILINE)
     run("show", plan, "--budget", "compute", "--plain")
@@ -129,3 +130,57 @@ def test_tokens_list_their_stages_and_sources(plan: Path, capsys: pytest.Capture
 def test_times_of_the_reliability_ledger_are_said_in_minutes(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("show", plan, "--budget", "reliability")
     assert re.search(r"interval in use +11min 23s ", capsys.readouterr().out)
+
+
+LONG = (
+    'name="A plan whose name says at length what the run is for, as names of a lab do"',
+    'utilization.source="Llama 3 405B on 16,384 H100, arXiv 2407.21783, at https://arxiv.org/pdf/2407.21783v3, table 4"',
+    "data.train_tokens=20T",
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "PLAN"),
+        ("diff", "PLAN", "PLAN"),
+        ("check", "PLAN"),
+        ("review", "PLAN"),
+        ("forecast", "PLAN"),
+        ("explain", "PLAN", "utilization.source"),
+        ("explain", "PLAN", "memory.usable"),
+    ],
+)
+def test_nothing_is_cut_in_a_pipe(
+    words: tuple[str, ...], plan: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe has no width: a program that reads a column reads all of it, whatever COLUMNS says."""
+    monkeypatch.setenv("COLUMNS", "40")
+    given = [str(plan) if word == "PLAN" else word for word in words]
+    run(*given, *(part for edit in LONG for part in ("--set", edit)))
+    out = capsys.readouterr().out
+    assert out
+    assert "…" not in out
+    if words[0] in ("show", "diff"):
+        assert "at https://arxiv.org/pdf/2407.21783v3, table 4" in out
+
+
+def test_titles_of_the_catalogue_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    from trainplan.catalogue import entry, names
+
+    for kind in ("models", "accelerators", "evidence"):
+        run("catalog", kind)
+        out = capsys.readouterr().out
+        for name in names(kind):
+            found = entry(kind, name)
+            assert found is not None
+            assert found.title in out
+
+
+def test_two_files_of_one_name_are_told_apart(plan: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other" / "plan.toml"
+    other.parent.mkdir()
+    other.write_bytes(plan.read_bytes())
+    run("diff", plan, other, "--set", "cluster.nodes=64")
+    head = capsys.readouterr().out.splitlines()[0]
+    assert head.split()[1:] == [str(plan), str(other)]

@@ -222,3 +222,24 @@ def test_the_heading_says_that_layouts_above_the_target_come_last(
     main(["search", plan, "--by", order])
     heading = capsys.readouterr().out.splitlines()[0]
     assert heading.endswith("predicted step, those within the memory target first")
+
+
+def test_on_a_terminal_of_80_columns_no_row_of_the_list_wraps(
+    capsys: pytest.CaptureFixture[str], plan: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    main(["search", plan, "--by", "cost"])
+    lines = capsys.readouterr().out.splitlines()
+    head = next(place for place, line in enumerate(lines) if line.split()[:1] == ["#"])
+    assert {"D", "cost", "MFU"} <= set(lines[head].split())
+    assert max(len(line) for line in lines[head : head + 6]) <= 80
+
+
+def test_where_nothing_fits_the_status_is_that_of_a_command_that_ran(
+    capsys: pytest.CaptureFixture[str], plan: str
+) -> None:
+    """Statuses are three; a search without a layout is an answer, and its count says so."""
+    found = told(capsys, plan, "--set", "cluster.memory_per_accelerator=1GiB")
+    assert found["fitting"] == 0
+    assert main(["search", plan, "--set", "cluster.memory_per_accelerator=1GiB"]) == 0

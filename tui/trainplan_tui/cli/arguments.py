@@ -30,11 +30,17 @@ DESCRIPTION: Final = """Plans an LLM training run before anyone submits it.
 
 trainplan-tui [PLAN] opens the app; with no PLAN, a start screen. Commands print and never open the app."""
 
+STATUSES: Final = """exit status: 0 done, also where a search finds nothing that fits (`fitting` in its --json is the count);
+1 from check with errors and from review while not ready; 2 a file or arguments that cannot be used; 130 interrupted"""
+
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands that print."""
     main = argparse.ArgumentParser(
-        "trainplan-tui", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        "trainplan-tui",
+        description=DESCRIPTION,
+        epilog=STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     main.add_argument("--version", action="version", version=f"trainplan-tui {__version__}")
     _look(main)

@@ -42,7 +42,7 @@ def _entry(kind: str, name: str) -> Entry:
 def _print_line(kind: str, name: str) -> None:
     found = _entry(kind, name)
     doubts = sum(not fact.verified for fact in found.facts.values())
-    say(f"{name:<26}{found.title[:40]:<42}{f'{doubts} unverified' if doubts else 'verified'}")
+    say(f"{name:<26}{found.title:<40}  {f'{doubts} unverified' if doubts else 'verified'}")
 
 
 def _unverified(kinds: tuple[str, ...]) -> None:

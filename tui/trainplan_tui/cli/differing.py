@@ -28,6 +28,7 @@ def _as_json(found: Difference) -> dict[str, object]:
     return {
         "format": 1,
         "fields": [{"path": path, "before": before, "after": after} for path, before, after in found.fields],
+        "same": [{"path": path, "before": old, "after": new, "is": how} for path, old, new, how in found.same],
         "quantities": {
             move.key: {"before": move.before_value, "after": move.after_value, "unit": move.unit}
             for move in found.moves
@@ -37,12 +38,16 @@ def _as_json(found: Difference) -> dict[str, object]:
 
 
 def _print(found: Difference, before: str, after: str) -> None:
-    if not found.fields and not found.moves:
+    if not found.fields and not found.moves and not found.same:
         say(f"nothing differs between {before} and {after}")
         return
-    say(f"fields{'':<34} {Path(before).name[:18]:>18}  {Path(after).name[:18]:>18}")
-    for path, old, new in found.fields:
-        say(f"  {path:<38} {old:>18}  {new:>18}")
+    old, new = Path(before).name, Path(after).name
+    heads = (before, after) if old == new else (old, new)
+    say(f"fields{'':<34} {heads[0]:>18}  {heads[1]:>18}")
+    for path, *values in found.fields:
+        say(f"  {path:<38} {values[0]:>18}  {values[1]:>18}")
+    for path, *values, how in found.same:
+        say(f"  {path:<38} {values[0]:>18}  {values[1]:>18}  {how}")
     say(f"numbers that moved: {len(found.moves)} of {found.counted}")
     for move in found.moves:
         say(f"  {move.label:<28} {move.before:>14} {move.after:>14} {move.moved:>12}  {move.share}")

@@ -12,13 +12,14 @@ from trainplan.search.searching import Search
 from trainplan.search.sizes import Size
 from trainplan.search.space import own_fields
 from trainplan.unit import whole
+from trainplan_tui.cli.running import room
 from trainplan_tui.cli.size_lines import size_columns, size_sentences
 from trainplan_tui.text.glyphs import Glyphs
 
 ORDERED: Final = {
     "time": "predicted step, those within the memory target first",
     "memory": "memory, then predicted step",
-    "cost": "cost, on one cluster as by predicted step, those within the memory target first",
+    "cost": "cost at the predicted utilization, on one cluster as by predicted step, those within the memory target first",
 }
 TOP_FRONT: Final = 8
 """Layouts of the front that are printed, spread over it."""
@@ -48,7 +49,7 @@ def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     found, rows, rule = told.search, told.rows(), glyphs.rule * 2
     shown = f"{sum(row.place > 0 for row in rows)} of {found.fitting:,} layouts that fit, by {ORDERED[told.by]}"
     lines = [f"{told.name}: {shown if rows else none_fit(found)}", _kept(told.plan)]
-    lines += [f"  {line}" for line in aligned(table(rows))] if rows else []
+    lines += [f"  {line}" for line in aligned(table(rows, told.by), room(2))] if rows else []
     if any(row.is_plan or row.found.above_target for row in rows):
         over = any(row.is_plan and row.found.memory > found.usable for row in rows)
         lines.append(f"  = the plan{', which does not fit' if over else ''}   ! above the memory target")

@@ -71,6 +71,15 @@ def say(line: str = "") -> None:
     sys.stdout.write(printable(line) + "\n")
 
 
+def room(indent: int = 0) -> int | None:
+    """Columns of the terminal that lines are printed on; None where they go elsewhere, and then nothing is cut."""
+    if not sys.stdout.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns - indent
+
+
 def write_json(data: object) -> None:
     """One JSON object on stdout, escapes in place of everything that is not ASCII."""
     import json

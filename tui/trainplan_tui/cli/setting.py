@@ -7,6 +7,7 @@ from pathlib import Path
 from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import open_plan
+from trainplan.plan.remarks import unrevised
 from trainplan_tui.cli.running import Options, Refused, say
 
 
@@ -23,6 +24,8 @@ def run(options: Options) -> int:
         raise Refused(str(error)) from None
     changed = _changed(plan.source.text, edited.text)
     say(f"saved {Path(options.plan).name}, {changed} line{'' if changed == 1 else 's'} changed")
+    for path, remark in unrevised(plan.source.text, edited.text):
+        say(f"the comment beside {path} stays, and may no longer be true: {remark}")
     for note in saved.notes:
         say(note)
     return 0

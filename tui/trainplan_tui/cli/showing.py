@@ -18,7 +18,7 @@ from trainplan.published import published_runs
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table, cells
 from trainplan_tui.cli.checking import print_finding, summary
 from trainplan_tui.cli.mixing import mixture_of
-from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
+from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json
 from trainplan_tui.plain import plain_table
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
@@ -66,18 +66,18 @@ def _tables(budget: str | None) -> list[Table]:
 
 
 VALUE: Final = 17
-"""Characters of the column of values; a longer text is cut here, and whole with --plain and --json."""
+"""Characters of the column of values; a longer text is cut here on a terminal, and whole with --plain, --json and in a pipe."""
 
 
 def _print_columns(table: Table, estimate: Estimate, glyphs: Glyphs) -> None:
-    rule = glyphs.rule
+    rule, whole = glyphs.rule, room() is None
     say(f"{table.title:<26}{'value':>17}  unit          rests on")
     for row in table.rows:
         if isinstance(row, RuleRow):
             say(f"{rule * 2} {row.title} {rule * (74 - len(row.title))}" if row.title else rule * 78)
             continue
         shown = cells(row, estimate)
-        value = shown.value if len(shown.value) <= VALUE else shown.value[: VALUE - 1] + glyphs.more
+        value = shown.value if len(shown.value) <= VALUE or whole else shown.value[: VALUE - 1] + glyphs.more
         say(f"{shown.label:<26}{value:>{VALUE}}  {shown.unit:<12}  {shown.rests_on}".rstrip())
     say()
 

@@ -61,7 +61,7 @@ def _print(plan: Opened, found: tuple[Beside, ...]) -> None:
             if counted is None and planned is None:
                 continue
             mark = "*" if field in one.changes else " "
-            say(f"{mark} {one.counts.name[:24]:<24}  {field:<22}{_shown(planned):>22}{_shown(counted):>22}")
+            say(f"{mark} {one.counts.name:<24}  {field:<22}{_shown(planned):>22}{_shown(counted):>22}")
         say(f"    from {one.counts.manifest}" + (f"; {one.counts.note}" if one.counts.note else ""))
 
 

@@ -71,6 +71,11 @@ def value_of(id_: str, estimate: Estimate) -> Value | None:
     return sent_time(id_, estimate)
 
 
+def spoken(finding: Finding) -> str:
+    """A finding in one sentence: its code, what is so, what would be right."""
+    return f"{finding.code}: {'; '.join(part for part in (finding.message, finding.fix) if part)}"
+
+
 def _of_finding(finding: Finding) -> list[str]:
     fix = f"what would be right: {finding.fix}" if finding.fix else ""
     return [

@@ -30,6 +30,8 @@ WATER = "parallelism.waterfall."
 GONE = Blocked("none")
 """The time of an operation that an edit took out of the layout."""
 CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
+NODES = 3
+"""Nodes of the map; a low window has as many as leave the whole step in sight, one at least."""
 AXES = ("t", "c", "d", "p")
 """Order of ranks, fastest first: tensor, context, data, pipeline, as Megatron numbers them."""
 
@@ -47,10 +49,11 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     top = _grid(shown, width, glyphs) if low else drawn(tuple(fields), shown, width, glyphs)
     inside = {path for row in GRID for path in row[:2]}
     rest = [row for row in fields if row.path not in inside] if low else []
+    step = waterfall_rows(shown, width, glyphs)
     return [
         *top,
-        *map_rows(shown, width, glyphs),
-        *waterfall_rows(shown, width, glyphs),
+        *map_rows(shown, width, glyphs, height - len(top) - 1 - len(step) if low else NODES),
+        *step,
         *under_rule(found, width, glyphs),
         rule_row("more", width, glyphs),
         *drawn((*rest, *figures), shown, width, glyphs),
@@ -108,7 +111,8 @@ def waterfall_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
         return []
     most = max(float(predicted), float(planned) if isinstance(planned, Figure) else 0.0)
     room = width - 48
-    found = [rule_row("one step, predicted", width, glyphs)]
+    told = f", {float(planned):.4g} s planned" if isinstance(planned, Figure) else ""
+    found = [rule_row(f"one step, {float(predicted):.4g} s predicted{told}", width, glyphs)]
     for (part, value), line in zip(
         known, waterfall([value for _, value in known], most / room, room, glyphs), strict=True
     ):
@@ -157,8 +161,8 @@ def views(shown: Shown) -> int:
     return 3
 
 
-def map_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
-    """The first, second and last node with the place of every accelerator in them."""
+def map_rows(shown: Shown, width: int, glyphs: Glyphs, most: int = NODES) -> list[BodyRow]:
+    """The first, last and second node, as many as there is room for, with the place of every accelerator in them."""
     s, world = shown.estimate.situation, shown.estimate.mesh.world_size
     per, data = s["cluster.accelerators_per_node"], shown.estimate.mesh.data
     nodes = s["cluster.nodes"]
@@ -168,7 +172,8 @@ def map_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     sizes = (int(parallel.tensor), int(parallel.context), int(data), int(parallel.pipeline))
     count, inside = int(nodes), int(per)
     found = [rule_row(f"mesh, {count:,} node{'' if count == 1 else 's'} x {inside}", width, glyphs)]
-    for node in sorted({0, min(1, count - 1), count - 1}):
+    drawn_nodes = list(dict.fromkeys((0, count - 1, min(1, count - 1))))[: max(1, most)]
+    for node in sorted(drawn_nodes):
         found.append(note_row(f"node {node:<6}{_node(node, inside, sizes, width - 16)}", width, glyphs, "text"))
     return found
 

@@ -62,9 +62,11 @@ class DifferenceSheet(Listing):
     def entries(self, width: int) -> list[Entered]:
         """Every line."""
         found = self.difference()
-        if not found.fields and not found.moves:
+        if not found.fields and not found.moves and not found.same:
             return [Entered(text_line(f"nothing differs from the {self.names[0]} plan", width, self.glyphs))]
         lines = [Entered(self._row(path, old, new, "", width), path, True) for path, old, new in found.fields]
+        same = () if self.ahead else found.same  # taking a layout writes only what differs
+        lines += [Entered(self._same(path, old, new, how, width), path, True) for path, old, new, how in same]
         title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
         lines.append(Entered(rule(title, width, "", self.glyphs)))
         lines += [
@@ -77,15 +79,28 @@ class DifferenceSheet(Listing):
         lines += [Entered(text_line(f"gone  {text}", width, self.glyphs)) for text in found.gone_findings]
         return lines
 
+    def _same(self, path: str, before: str, after: str, how: str, width: int) -> Line:
+        """A field that means what it meant: one of its two texts stands for both where the other is a default."""
+        canvas = Canvas(width, self.glyphs)
+        canvas.put(4, self._tail(path), end=LABEL)
+        told = after if before == "-" else before if after == "-" else f"{before}, {after}"
+        canvas.put(LABEL + 2, f"{told}: {how}", "dim", end=width - 1)
+        return canvas.line()
+
+    def _tail(self, label: str) -> str:
+        """A label that is too long without its beginning: fields of one source differ in their last word."""
+        room = LABEL - 3
+        return label if cells(label) <= room or "." not in label else f"{self.glyphs.more}{label[1 - room :]}"
+
     def _row(self, label: str, before: str, after: str, moved: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
         if not moved and max(cells(before), cells(after)) > COLUMN:
             half = (width - 4 - LABEL) // 2
-            canvas.put(4, label, end=LABEL)
+            canvas.put(4, self._tail(label), end=LABEL)
             canvas.put(LABEL + 2, before, end=LABEL + half)
             canvas.put(LABEL + half + 2, after, end=width - 1)
             return canvas.line()
-        canvas.put(4, label, end=LABEL)
+        canvas.put(4, self._tail(label), end=LABEL)
         canvas.right(43, before, start=31)
         canvas.right(56, after, start=44)
         canvas.put(57, moved, "moved")
@@ -130,9 +145,12 @@ class DifferenceSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        undo = [Entry("u", "undo this field")] if self.other is None else []
+        entries = self.entries(80)
+        here = entries[min(self.at, len(entries) - 1)]
+        enter = [Entry("enter", "go to row")] if here.where else []
+        undo = [Entry("u", "undo this field")] if self.other is None and here.field else []
         return [
-            Entry("enter", "go to row"),
+            *enter,
             *undo,
             Entry("c", "compare with"),
             Entry("y", "copy"),

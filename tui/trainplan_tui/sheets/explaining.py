@@ -17,6 +17,9 @@ from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 
+CARD = 6
+"""Lines of the card of a row at most; two stand always, so that the tree above seldom moves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:
@@ -94,7 +97,7 @@ class ExplainSheet(Listing):
             found += [
                 text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]
             ]
-            found.append(text_line(f"= {node.put_in}", width, self.glyphs))
+            found += [text_line(line, width, self.glyphs) for line in wrapped(f"= {node.put_in}", width - 6)[:3]]
         found.append(text_line(f"{node.shown}   rests on {node.rests_on}", width, self.glyphs))
         return found
 
@@ -105,9 +108,8 @@ class ExplainSheet(Listing):
         return f"{len(nodes)} rows, {len(fields)} fields, {len(doubts)} doubt{'' if len(doubts) == 1 else 's'}"
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
-        """Head, tree, and two lines on what is under the cursor."""
-        found = list(super().lines(width, height))
-        return [*found[1:], ()] if found else found
+        """Head, tree, and the card of what is under the cursor."""
+        return list(super().lines(width, height + 1))[1:]
 
     def items(self, width: int) -> Sequence[Line]:
         """The branches, or the figures that rest on the field."""
@@ -144,17 +146,21 @@ class ExplainSheet(Listing):
     def tail(self, width: int) -> Sequence[Line]:
         """The card of what is under the cursor."""
         here = self._here()
-        if here is None:
-            return [rule(self.key, width, "", self.glyphs), (), ()]
-        node = here.node
-        title = node.key or node.name
-        text = self._card(node)
-        pieces = [piece for sentence in text for piece in wrapped(sentence, width - 2)][:2]
+        node = None if self.is_field else self.node if here is None else here.node
+        title = self.key if node is None else node.key or node.name
+        text = self._origin() if node is None else self._card(node)
+        pieces = [piece for sentence in text for piece in wrapped(sentence, width - 2)][:CARD]
         pieces += [""] * (2 - len(pieces))
         return [
             rule(title, width, self.position(0), self.glyphs),
             *(text_line(piece, width, self.glyphs, 2) for piece in pieces),
         ]
+
+    def _origin(self) -> list[str]:
+        """Where the field's number was read; nothing for words and for what is not given."""
+        s = self.host.session.shown.estimate.situation
+        value = s[self.key] if isinstance(s.value(self.key), int | float) else None
+        return [f"source: {value.origin.source}"] if isinstance(value, Figure) else []
 
     def _card(self, node: Node) -> list[str]:
         if node.is_field:

@@ -11,7 +11,30 @@ from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
 from trainplan_tui.widgets.line import LineEdit
 
-HERE = ("row.enter", "row.explain", "field.up", "field.down", "field.saved", "row.copy", "row.open", "pane.plain")
+ROW = ("row.enter", "row.explain")
+OWN = {
+    "tokens": ("row.add", "row.remove", "row.raise", "row.lower"),
+    "compute": ("pilot.log",),
+    "memory": ("pane.view", "pane.zoom", "pilot.log", "pilot.command"),
+    "mesh": ("mesh.search", "pane.view"),
+    "evaluation": ("row.add", "row.remove"),
+    "pilot": ("pilot.log", "pilot.command", "ready.waive", "row.add", "row.remove"),
+    "ready": ("ready.sign", "ready.waive", "row.add", "pane.view"),
+}
+"""What a pane alone has, by its module: it stands right after the keys of the row."""
+
+FIELDS = ("field.up", "field.down", "field.saved")
+ANY = ("row.copy", "row.open", "pane.plain")
+SAID = {
+    ("ready", "row.enter"): "walk the item: its checks, what is asked, the answer",
+    ("ready", "row.add"): "attach evidence to the item",
+    ("pilot", "row.enter"): "edit the measured value, or explain",
+    ("pilot", "row.add"): "add a check to the rung",
+    ("pilot", "row.remove"): "remove the check",
+    ("tokens", "row.add"): "add a source or a stage",
+    ("evaluation", "row.add"): "add a task",
+}
+"""Sentences of keys that mean one thing in one pane."""
 
 SIGNS = (
     "signs   [ ] can be edited   ? unverified   ! warning   E error   i note",
@@ -33,8 +56,8 @@ class HelpSheet(Listing):
         self.line = LineEdit()
 
     def title(self) -> str:
-        """What this is."""
-        return "help"
+        """The pane whose keys come first."""
+        return f"help: {self.host.cursor.shown_pane.name.full}"
 
     def wanted(self, width: int) -> int:
         """The whole body."""
@@ -44,11 +67,13 @@ class HelpSheet(Listing):
         """(keys, sentence) of the actions of this version, those of the row first, that match what is typed."""
         known = self.host.actions()
         keys = [key for key in self.host.keymap.keys if key.id in known and key.keys]
-        first = [key for id_ in HERE for key in keys if key.id == id_]
+        module = self.host.cursor.shown_pane.module
+        fields = () if module in ("pilot", "ready") else FIELDS
+        first = [key for id_ in (*ROW, *OWN.get(module, ()), *fields, *ANY) for key in keys if key.id == id_]
         ordered = [*first, *(key for key in keys if key not in first)]
         needle = self.line.text.lower()
         found = [
-            ("  ".join(key.keys), key.sentence)
+            ("  ".join(key.keys), SAID.get((module, key.id), key.sentence))
             for key in ordered
             if not key.id.startswith("pane.") or not key.id[5:].isdigit()
         ]
@@ -76,8 +101,9 @@ class HelpSheet(Listing):
 
     def _item(self, keys: str, sentence: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
-        canvas.put(4, keys, bold=True, end=24)
-        canvas.put(26, sentence)
+        column = 26 if width >= 80 else 20
+        canvas.put(4, keys, bold=True, end=column - 2)
+        canvas.put(column, sentence)
         return canvas.line()
 
     def tail(self, width: int) -> Sequence[Line]:

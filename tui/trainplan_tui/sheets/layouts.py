@@ -9,11 +9,12 @@ from functools import partial
 from trainplan.estimation import estimate
 from trainplan.figure import Figure
 from trainplan.reverse import changed
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table
+from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table, whole_text
 from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
 from trainplan_tui.background import Background
+from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import Listing, text_line, under_cursor
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
@@ -28,7 +29,11 @@ SHOWN = 1000
 REASONS = 4
 """Reasons of rejection under the list of a low window; a high one has more."""
 
-BY = {"time": "predicted step", "memory": "memory", "cost": "cost"}
+BY = {
+    "time": "predicted step, within target first",
+    "memory": "memory",
+    "cost": "cost as predicted, within target first",
+}
 
 
 class LayoutsSheet(Listing):
@@ -91,7 +96,7 @@ class LayoutsSheet(Listing):
         if not self.ended:
             return f"search: {state.settled:,} of {state.considered:,}   esc stops"
         part = "" if state.settled == state.considered else f", stopped at {state.settled:,}"
-        return f"search: layouts by {BY[self.order]}{', forks too' if self.forks else ''}{part}"
+        return f"layouts by {BY[self.order]}{', forks too' if self.forks else ''}{part}"
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The title, the layouts in view, the counts, and the layout under the cursor."""
@@ -109,7 +114,7 @@ class LayoutsSheet(Listing):
         rows = [self._listed(place) for place in range(self.first, min(self.first + room, len(self._found)))]
         if not rows:
             return [text_line(self._nothing(), width, self.glyphs)]
-        head, *lines = [_line(text, width) for text in aligned(table(rows), width - 3)]
+        head, *lines = [_line(text, width) for text in aligned(table(rows, self.order), width - 3)]
         return [head, *(under_cursor(one, width) if self.first + i == self.at else one for i, one in enumerate(lines))]
 
     def _listed(self, place: int) -> Listed:
@@ -134,21 +139,24 @@ class LayoutsSheet(Listing):
         ]
         rest = sum(count for _, count in reasons[most:])
         more = [text_line(f"rejected {rest:>14,}  for {len(reasons) - most} more reasons", width, self.glyphs, 2)]
-        return [rule(told, width, "= plan  ! above target", self.glyphs), *lines, *(more if rest else [])]
+        return [rule(told, width, "=plan !above target", self.glyphs), *lines, *(more if rest else [])]
 
     def _detail(self, width: int) -> list[Line]:
         """The layout under the cursor, against the plan."""
         if not self._found:
             return []
         row, now = self._listed(self.at), self.host.session.shown.estimate
-        words = f"{in_words(row.found.fields)}" + (": the plan" if row.is_plan else "")
-        told = [f"{row.found.memory / GIB:.1f} GiB{_against(now.memory.total, row.found.memory, GIB, ' GiB')}"]
-        told.append(f"step {row.found.step:,.3f} s{_against(now.step.predicted_step_time, row.found.step, 1.0, ' s')}")
-        told.append(
-            "above the memory target" if row.found.above_target else f"{row.found.sent / 1e9:,.1f} GB sent a step"
-        )
+        words = f"{in_words(row.found.fields)}; D {whole_text(row.estimate.mesh.data)}"
+        words += f", m {whole_text(row.estimate.tokens.microbatches)}{': the plan' if row.is_plan else ''}"
+        held = _against(now.memory.total, row.found.memory, GIB)
+        longer = _against(now.step.predicted_step_time, row.found.step, 1.0)
+        than = " than the plan" if held or longer else ""
+        told = [f"{row.found.memory / GIB:.1f} GiB{held}{than if held else ''}"]
+        told.append(f"step {row.found.step:,.3f} s{longer}{'' if held else than}")
+        told.append("above the memory target" if row.found.above_target else f"{row.found.sent / 1e9:,.1f} GB sent")
         title = rule(f"layout {self.at + 1}", width, "", self.glyphs)
-        return [title, text_line(words, width, self.glyphs, 2), text_line("; ".join(told), width, self.glyphs, 2)]
+        pieces = (piece for text in (words, "; ".join(told)) for piece in wrapped(text, width - 2))
+        return [title, *(text_line(piece, width, self.glyphs, 2) for piece in pieces)]
 
     def take(self, key: str, character: str | None) -> None:
         """Move, order, use, compare, copy; search what forks have too; stop, then leave."""
@@ -167,7 +175,7 @@ class LayoutsSheet(Listing):
             self._compare()
         elif key == "y":
             rows = [self._listed(place) for place in range(min(len(self._found), 50))]
-            self.host.copy("\n".join(aligned(table(rows))) + "\n", "layouts")
+            self.host.copy("\n".join(aligned(table(rows, self.order))) + "\n", "layouts")
 
     def _again(self) -> None:
         """Search once more, with or without what only forks of the framework have."""
@@ -213,9 +221,9 @@ def _line(text: str, width: int) -> Line:
     return canvas.line()
 
 
-def _against(now: object, there: float, factor: float, unit: str) -> str:
-    """How much more or less than the plan, with its unit; nothing where they are the same or the plan has none."""
+def _against(now: object, there: float, factor: float) -> str:
+    """How much more or less than the plan; nothing where they are the same or the plan has none."""
     if not isinstance(now, Figure) or float(now) == there:
         return ""
     moved = (there - float(now)) / factor
-    return f", {abs(moved):,.3g}{unit} {'more' if moved > 0 else 'less'} than the plan"
+    return f", {abs(moved):,.3g} {'more' if moved > 0 else 'less'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainplan.checks import findings
+from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan_tui.screens.words import finish
@@ -34,7 +34,7 @@ def cost(figures: Estimate, digits: int = 4) -> str:
 
 def counted(figures: Estimate) -> str:
     """`0 errors 3 warnings`."""
-    found = [item.severity for item in findings(figures)]
+    found = [item.severity for item in findings_at_once(figures)]
     errors, warnings = found.count("error"), found.count("warning")
     return f"{errors} error{_plural(errors)} {warnings} warning{_plural(warnings)}"
 
@@ -52,7 +52,7 @@ def sentences(figures: Estimate, before: Estimate | None = None) -> tuple[str, s
 def _changes(figures: Estimate, before: Estimate | None) -> str:
     if before is None:
         return ""
-    old, new = ({item.code for item in findings(each)} for each in (before, figures))
+    old, new = ({item.code for item in findings_at_once(each)} for each in (before, figures))
     told = [("new", sorted(new - old)), ("cleared", sorted(old - new))]
     words = [f"{word}: {', '.join(codes[:3])}{', ...' if len(codes) > 3 else ''}" for word, codes in told if codes]
     return f"   ({'; '.join(words)})" if words else ""

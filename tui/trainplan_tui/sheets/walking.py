@@ -242,7 +242,7 @@ class WalkSheet:
     def _respond(self, id_: str) -> None:
         kind, _, rest = id_.partition(" ")
         if kind == "tick":
-            self.host.session.ticks.setdefault(self.item.name, set()).symmetric_difference_update({rest})
+            self.host.session.tick(self.item.name, rest)
         elif kind in ("check", "step"):
             self.host.message = rest
         elif rest == "sign":

@@ -1,0 +1,64 @@
+"""Layouts as columns: a narrow window shortens heads and cells before it leaves anything out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trainplan.plan.read import open_plan
+from trainplan.search.listing import Listed, aligned, own_layout, predicted, table
+from trainplan.search.space import own_fields
+
+PLANS = Path(__file__).resolve().parents[3] / "plans"
+ROOM = 77
+
+
+def own(name: str) -> list[Listed]:
+    """The plan's own layout as a list."""
+    plan = open_plan(PLANS / f"{name}.toml").plan
+    here = own_layout(plan, own_fields(plan), float("inf"))
+    assert here is not None
+    return [here]
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in PLANS.glob("*.toml")))
+def test_at_80_columns_no_layout_of_a_plan_loses_a_column(name: str) -> None:
+    rows = table(own(name), "time")
+    lines = aligned(rows, ROOM)
+    assert max(map(len, lines)) <= ROOM
+    assert len(lines[0].replace("step s", "step").replace("GB sent", "sent").split()) == len(rows[0])
+    assert {"D", "MFU"} <= set(lines[0].split())
+    assert {"exp", "expos"} & set(lines[0].split())
+
+
+def test_without_a_width_nothing_is_short() -> None:
+    lines = aligned(table(own("deepseek-v3")))
+    assert "dualpipe 3..2" in lines[1]
+    assert "GB sent" in lines[0]
+    assert "recompute" in lines[0]
+
+
+def test_cells_are_short_where_whole_ones_have_no_room() -> None:
+    head, row = aligned(table(own("deepseek-v3")), ROOM)
+    assert head.split()[-7:] == ["m", "GiB", "sent", "step", "s", "MFU", "exp"]
+    assert "dualpipe" in row
+    assert "3..2" not in row
+
+
+def test_columns_go_last_of_all_and_the_least_missed_first() -> None:
+    rows = table(own("deepseek-v3"))
+    head = aligned(rows, 60)[0].split()
+    assert "m" not in head
+    assert "MFU" in head
+    assert aligned(rows, 10)[0].split()[:3] == ["#", "t", "p"]
+
+
+def test_the_order_by_cost_has_a_column_of_what_a_run_costs() -> None:
+    listed = own("llama-3.1-8b")
+    assert "cost" not in table(listed)[0]
+    head, cells = table(listed, "cost")
+    cost = predicted(listed[0].estimate.plan).money.cost
+    told = cells[head.index("cost")]
+    assert told.endswith("M")
+    assert float(told[:-1]) == pytest.approx(float(cost) / 1e6, rel=5e-4)
