@@ -100,8 +100,14 @@ def table(rows: Sequence[Listed], order: str = "time") -> list[tuple[str, ...]]:
         "GB sent",
     )
     by_cost = order == "cost"
-    last = ("step s", *(("cost",) if by_cost else ()), "MFU", "expos")
+    last = ("step s", *(("cost",) if by_cost else ()), _use(rows), "expos")
     return [(*heads, *last), *(_cells(row, degrees, by_cost=by_cost) for row in rows)]
+
+
+def _use(rows: Sequence[Listed]) -> str:
+    """What the plan's convention counts: FLOP of the model, or of all that the hardware does, recompute with it."""
+    hardware = any(row.estimate.plan.utilization.convention == "hardware" for row in rows)
+    return "HFU" if hardware else "MFU"
 
 
 def _cells(row: Listed, degrees: Sequence[str], *, by_cost: bool) -> tuple[str, ...]:
@@ -182,13 +188,14 @@ SHORTER: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "schedule": ("schedule", lambda cell: SHORT_SCHEDULES.get(cell.split(" ")[0], cell.split(" ")[0])),
     "GB sent": ("sent", lambda cell: f"{float(cell.replace(',', '')):,.0f}" if len(cell) > 5 else cell),
     "MFU": ("MFU", lambda cell: cell.removeprefix("0")),
+    "HFU": ("HFU", lambda cell: cell.removeprefix("0")),
     "expos": ("exp", lambda cell: cell.removesuffix("%")),
 }
 """What a column is in a narrow window: its head, and its cells. The line of one layout says all of it in full."""
 
 SHORT_SCHEDULES: Final = {"interleaved": "interl"}
 
-DROPPED: Final = ("m", "sent", "D", "exp", "MFU")
+DROPPED: Final = ("m", "sent", "D", "exp", "MFU", "HFU")
 """Columns that are left out, in this order, where even the short ones have no room."""
 
 
