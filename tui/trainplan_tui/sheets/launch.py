@@ -52,7 +52,7 @@ class LaunchSheet(Listing):
             name = f"{self.host.session.path.stem}-{KINDS[self.kind]}{f'-{self.rung}' if self.rung else ''}"
             self.host.copy(self.text(), name)
         else:
-            self.move(key, len(self.items(80)))
+            self.move(key, self.drawn)
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""

@@ -23,6 +23,8 @@ class Listing:
         self.glyphs = glyphs
         self.at = 0
         self.first = 0
+        self.drawn = 0
+        """Rows of the list as it was drawn last, at the width of the window."""
 
     def title(self) -> str:
         """The title on the rule."""
@@ -47,7 +49,7 @@ class Listing:
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The title rule, then as much as fits; the row under the cursor is always in it."""
         head, items, tail = list(self.head(width)), list(self.items(width)), list(self.tail(width))
-        room = max(1, height - 1 - len(head) - len(tail))
+        room, self.drawn = max(1, height - 1 - len(head) - len(tail)), len(items)
         self.at = min(max(self.at, 0), max(0, len(items) - 1))
         self.first = scrolled(self.first, room, self.at, len(items))
         shown = items[self.first : self.first + room]

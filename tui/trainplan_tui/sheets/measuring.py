@@ -148,7 +148,7 @@ class LogSheet(Listing):
         elif key == "enter" and self.found is not None:
             self._taken(self.found)
         else:
-            self.move(key, len(self.items(80)))
+            self.move(key, self.drawn)
 
     def _taken(self, found: Calibration) -> None:
         session = self.host.session

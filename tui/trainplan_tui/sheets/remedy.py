@@ -45,7 +45,7 @@ class FindingSheet(Listing):
         elif key == "y":
             self.host.copy(f"{spoken(self.finding)}\n", self.finding.code)
         else:
-            self.move(key, len(self.items(80)))
+            self.move(key, self.drawn)
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
