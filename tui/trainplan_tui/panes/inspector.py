@@ -95,11 +95,11 @@ def _of_field(path: str, shown: Shown) -> list[str]:
         names = ", ".join(quantity_label(key) for key in moved[:3])
         sentences.append(f"Moves {len(moved)} rows: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
     else:
-        sentences.append(f"{_unmoving(path)} ({lines})")
+        sentences.append(f"{unmoving(path)} ({lines})")
     return sentences
 
 
-def _unmoving(path: str) -> str:
+def unmoving(path: str) -> str:
     """What a field does that no figure rests on by its number."""
     if path in FORECAST_FIELDS:
         return "Moves the forecast"
@@ -107,7 +107,7 @@ def _unmoving(path: str) -> str:
         return f"Moves no row: {JUDGES[path]}"
     return (
         "Chooses how figures are made"
-        if "bool" in str(annotation_of(path))
+        if words_of(path) or "bool" in str(annotation_of(path))
         else "Nothing rests on its number as it stands"
     )
 

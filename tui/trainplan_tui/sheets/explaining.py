@@ -10,8 +10,8 @@ from trainplan.explain import Node, tree, tree_of
 from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import field_label, quantity_label
 from trainplan.moves import dependents
-from trainplan.plan.describe import sentence_of
-from trainplan_tui.panes.inspector import wrapped
+from trainplan.plan.describe import sentence_of, words_of
+from trainplan_tui.panes.inspector import unmoving, wrapped
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
@@ -71,7 +71,10 @@ class ExplainSheet(Listing):
 
     def _moves(self) -> str:
         count, label = len(self.dependents()), field_label(self.key)
-        return f"{label} moves {count} figures:" if count else f"{label}: no figure rests on it by its number"
+        if count:
+            return f"{label} moves {count} figures:"
+        choices = "; enter on its row shows what each choice would do" if words_of(self.key) else ""
+        return f"{unmoving(self.key)}{choices}."
 
     def wanted(self, width: int) -> int:
         """The whole body."""
@@ -82,11 +85,8 @@ class ExplainSheet(Listing):
         if self.is_field:
             canvas = Canvas(width, self.glyphs)
             canvas.put(2, f"Explain {self.key}", bold=True)
-            return [
-                canvas.line(),
-                *(text_line(line, width, self.glyphs) for line in wrapped(sentence_of(self.key), width - 6)),
-                text_line(self._moves(), width, self.glyphs),
-            ]
+            told = [line for text in (sentence_of(self.key), self._moves()) for line in wrapped(text, width - 6)]
+            return [canvas.line(), *(text_line(line, width, self.glyphs) for line in told)]
         node, canvas = self.node, Canvas(width, self.glyphs)
         canvas.put(2, f"Explain {self.key}", bold=True)
         canvas.right(width - 1, self._summary(), "dim")
