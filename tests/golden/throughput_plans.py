@@ -38,6 +38,9 @@ With sequence parallel its backward still hides two of eight halves of an all-re
 SYNCHRONOUS: Final = ("narayanan2021", "megatron2020", "mtnlg", "bloom-prequel")
 """Of these, forks from before September 2021, when Megatron-LM's backward began to hide all-reduces behind weight gradients."""
 
+EVEN: Final = 1.0
+"""Imbalance of the rows: benchmarks route evenly (Megatron-Bridge perf_recipes set moe_router_force_load_balancing)."""
+
 TORCH: Final = {"llm-foundry": "fsdp", "torchtitan-2024-12": "torchtitan", "torchtitan-2024-04": "torchtitan"}
 XLA: Final = ("ironwood", "trillium")
 
@@ -159,6 +162,7 @@ unique_tokens = "1T"
 global_batch_sequences = {batch}
 micro_batch_sequences = {micro}
 [training]
+moe_imbalance = {EVEN}
 {training}
 [cluster]
 accelerator = "{row["accelerator"]}"

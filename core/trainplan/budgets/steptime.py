@@ -14,12 +14,14 @@ from trainplan.budgets.communication import (
     communication_budget,
     context_operation,
     expert_operations,
+    head_operation,
     pipeline_operation,
     tensor_operation,
     traffic,
 )
 from trainplan.budgets.communication_data import data_operations, replica_domains, updated
 from trainplan.budgets.compute import Throughput, peak_flops
+from trainplan.budgets.host import host_optimizer
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
 from trainplan.budgets.memory_stages import MOST_RANKS, end_layers
@@ -31,6 +33,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
+from trainplan.formulas.offload import updated_parameters
 from trainplan.frozen import field_names
 
 
@@ -102,6 +105,8 @@ def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
 def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
     shape, w = model.shape, traffic(s, model, here, microbatches)
     operations = [tensor_operation(k, w), context_operation(s, model, k, w), pipeline_operation(s, k, w)]
+    if s.word("training.head") == "gathered":
+        operations.append(head_operation(s, model, k, w, _head_count(s)))
     if shape.expert_layers is not None:
         operations.extend(expert_operations(s, k, w, shape.expert_layers))
     return _Step(_layers(s, model, k, here), _heads(s, model, k, here), tuple(operations))
@@ -127,10 +132,13 @@ def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[
 
 def _heads(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     head = head_time(s, model, k, here)
-    if not has_table(s, "mtp"):
-        return head
+    return f.repeated_time(head, _head_count(s)) if has_table(s, "mtp") else head
+
+
+def _head_count(s: Situation) -> Figure:
+    """The model's own head and those of its prediction depths."""
     one = given("the model's own head", 1.0, "1", "definition", kind="file")
-    return f.repeated_time(head, total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]))
+    return total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]) if has_table(s, "mtp") else one
 
 
 def _waterfall(
@@ -156,9 +164,16 @@ def _waterfall(
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
     found["bubble"] = f.bubble_time(bubble, mean, m)
-    found["optimizer"] = f.optimizer_time(*updated(s, model, parts), k.memory)
+    found["optimizer"] = _optimizer(s, updated(s, model, parts), k)
     found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
+
+
+def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions) -> Figure:
+    """The step of the parameters that a rank updates, on the device or on its host."""
+    if not s.plan.training.optimizer_offload:
+        return f.optimizer_time(*parts, k.memory)
+    return total(**host_optimizer(s, updated_parameters(*parts)))
 
 
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
