@@ -12,6 +12,7 @@ from math import gcd, prod
 from typing import Any, Final
 
 from trainplan.budgets import legality as lg
+from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
 from trainplan.budgets.legality import Rule
@@ -37,7 +38,7 @@ Known = dict[tuple[Rule, tuple[object, ...], tuple[float, ...]], str | None]
 """Answers of rules by the words and the numbers that they looked at, in one search."""
 
 Words = frozenset[str]
-"""Schedules and shardings that a search lets in although only forks of the framework have them."""
+"""Schedules, shardings, ranks and exchanges that a search lets in although only forks of the framework have them."""
 
 OF_NUMBERS: Final[Looks] = {
     lg.heads_and_widths: (TENSOR,),
@@ -46,17 +47,35 @@ OF_NUMBERS: Final[Looks] = {
     lg.sequence: (TENSOR, CONTEXT),
     lg.context_heads: (TENSOR, CONTEXT),
     lg.context_kernel: (CONTEXT,),
+    lr.expert_sequence: (TENSOR,),
+    lr.windows_in_ring: (CONTEXT,),
+    lr.fp8_sizes: (TENSOR, EXPERT_TENSOR),
+    lr.own_ranks: (TENSOR, CONTEXT, EXPERT),
+    lr.exchange: (CONTEXT,),
 }
 OF_MESH: Final[Looks] = {
     lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),
     lg.one_mesh: (EXPERT_TENSOR, EXPERT, TENSOR, RANKS),
+    lr.split_experts: (EXPERT_TENSOR, EXPERT, TENSOR, DATA),
 }
-OF_STAGES: Final[Looks] = {ls.layers_over_stages: (ENDS, PIPELINE), ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES)}
+OF_STAGES: Final[Looks] = {
+    ls.layers_over_stages: (ENDS, PIPELINE),
+    ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES),
+    lr.uneven_chunks: (ENDS, VIRTUAL, PIPELINE),
+    lr.even_stages: (ENDS, VIRTUAL, PIPELINE, MICROBATCHES),
+    lr.tied_stages: (PIPELINE,),
+}
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
     ls.schedule: (SCHEDULE, PIPELINE, MICROBATCHES),
+    lr.fixed_chunks: (SCHEDULE, VIRTUAL),
 }
-OF_SHARDING: Final[Looks] = {lg.sharding: (SHARDING, PIPELINE), lg.shard_group: (SHARDING, SHARD, RANKS)}
+OF_SHARDING: Final[Looks] = {
+    lg.sharding: (SHARDING, PIPELINE),
+    lg.shard_group: (SHARDING, SHARD, RANKS),
+    lr.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
+    lr.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
+}
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"
 NO_BATCH: Final = "fewer than 1 microbatch per replica"
@@ -68,9 +87,9 @@ ONE_GROUP: Final = "hsdp of one group, the same as zero-3"
 IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ideal step, utilization assumed"
 
 
-def sift_numbers(sieve: Sieve, plan: Plan, known: Known) -> None:
+def sift_numbers(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None:
     """Reject what no cut, schedule or sharding would make legal; `known` are answers of this search so far."""
-    _ask(sieve, plan, OF_NUMBERS, known)
+    _ask(sieve, plan, OF_NUMBERS, known, let_in)
     _meshes(sieve, plan)
     _ask(sieve, plan, OF_MESH, known)
     _whole_batches(sieve, plan)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from math import gcd, prod
 from typing import Any, Final, get_args
 
@@ -85,12 +86,21 @@ class Space:
         )
 
     def let_in(self) -> frozenset[str]:
-        """Shardings and schedules that may be those of a fork: all, or the plan's sharding and the schedule of its pipeline."""
+        """Words that may be those of a fork: all, or the plan's sharding, the schedule of its pipeline, its ranks and exchange."""
         if self.forks:
-            return frozenset((*SHARDINGS, *SCHEDULES))
+            return frozenset((*SHARDINGS, *SCHEDULES, *_ranks("tensor", "context", "expert"), "ring", "all-to-all"))
         parallel, sharding = self.plan.parallelism, Situation(self.plan).word("parallelism.sharding") or "none"
         schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
-        return frozenset((sharding, schedule) if parallel.pipeline > 1 else (sharding,))
+        degrees = {"tensor": parallel.tensor, "context": parallel.context, "expert": parallel.expert}
+        own = _ranks(*(name for name, degree in degrees.items() if degree > 1))
+        told = (schedule if parallel.pipeline > 1 else "", parallel.context_type if parallel.context > 1 else "")
+        return frozenset((sharding, *own, *filter(None, told)))
+
+
+def _ranks(*names: str) -> Iterator[str]:
+    """Ranks by every choice of some dimensions, as the rule of a framework without them names them."""
+    for count in range(1, len(names) + 1):
+        yield from (f"{' and '.join(one)} ranks" for one in combinations(names, count))
 
 
 def space(plan: Plan, *, forks: bool = False) -> Space:
