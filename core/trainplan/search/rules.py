@@ -83,6 +83,7 @@ BATCH: Final = "global batch not divisible by replicas x micro batch"
 NO_PIPELINE: Final = "a schedule without a pipeline, the same as 1f1b"
 NO_CHUNKS: Final = "interleaved without virtual stages, the same as 1f1b"
 OTHER_CHUNKS: Final = "virtual stages without the interleaved schedule"
+SPLIT_AGAIN: Final = "context ranks and micro batch with a common divisor, the same cut with fewer of both"
 ONE_GROUP: Final = "hsdp of one group, the same as zero-3"
 IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ideal step, utilization assumed"
 
@@ -93,6 +94,7 @@ def sift_numbers(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None:
     _meshes(sieve, plan)
     _ask(sieve, plan, OF_MESH, known)
     _whole_batches(sieve, plan)
+    _split_again(sieve, plan)
 
 
 def sift_stages(sieve: Sieve, plan: Plan, known: Known) -> None:
@@ -220,6 +222,22 @@ def _whole_batches(sieve: Sieve, plan: Plan) -> None:
     least: Any = microbatches(min(counts), micro, data)
     every: Any = is_whole(microbatches(gcd(*counts), micro, data))
     sieve.reject({NO_BATCH: ~every & (least < 1.0), BATCH: ~every})
+
+
+def _split_again(sieve: Sieve, plan: Plan) -> None:
+    """Context ranks that split what a smaller micro batch would not have joined; the plan's own stay.
+
+    Fewer of both leave the same tokens, microbatches and groups of gradients, and send less.
+    """
+    import numpy as np
+
+    if not sieve.lives:
+        return
+    context: Any = along(CONTEXT, sieve.values[CONTEXT])
+    micro: Any = along(MICRO, sieve.values[MICRO])
+    own = (context == plan.parallelism.context) & (micro == plan.batch.micro_batch_sequences)
+    shared: Any = np.gcd(context.astype(np.int64), micro.astype(np.int64))
+    sieve.reject({SPLIT_AGAIN: (shared > 1) & ~own})
 
 
 def _twins(sieve: Sieve, schedule: str) -> None:
