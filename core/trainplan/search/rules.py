@@ -24,7 +24,18 @@ from trainplan.formulas.tokens import microbatches
 from trainplan.plan.plan import Plan
 from trainplan.search.columns import Chunk, along
 from trainplan.search.sieve import Sieve
-from trainplan.search.space import CONTEXT, EXPERT, EXPERT_TENSOR, MICRO, PIPELINE, SHARD, TENSOR, VIRTUAL, batches
+from trainplan.search.space import (
+    CONTEXT,
+    EXPERT,
+    EXPERT_TENSOR,
+    MICRO,
+    PIPELINE,
+    SHARD,
+    TENSOR,
+    VIRTUAL,
+    batches,
+    keeps_gathered,
+)
 
 DATA, MICROBATCHES, RANKS = "data", "microbatches", "data x context"
 
@@ -85,6 +96,7 @@ NO_CHUNKS: Final = "interleaved without virtual stages, the same as 1f1b"
 OTHER_CHUNKS: Final = "virtual stages without the interleaved schedule"
 SPLIT_AGAIN: Final = "context ranks and micro batch with a common divisor, the same cut with fewer of both"
 ONE_GROUP: Final = "hsdp of one group, the same as zero-3"
+STAYS: Final = "zero-3 whose gathered weights stay over a pipeline, the same as zero-2"
 IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ideal step, utilization assumed"
 
 
@@ -118,6 +130,8 @@ def sift_sharding(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None
     _ask(sieve, plan, OF_SHARDING, known, let_in)
     if plan.parallelism.sharding == "hsdp" and sieve.lives:
         sieve.reject({ONE_GROUP: _column(sieve.chunk(plan), RANKS) == along(SHARD, sieve.values[SHARD])})
+    if keeps_gathered(plan) and sieve.lives:
+        sieve.reject({STAYS: along(PIPELINE, sieve.values[PIPELINE]) > 1.0})
 
 
 def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known, let_in: Words = frozenset()) -> None:

@@ -13,6 +13,7 @@ from math import gcd, prod
 from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
+from trainplan.budgets.memory_recipe import reshards
 from trainplan.budgets.memory_stages import MOST_RANKS
 from trainplan.budgets.released import used_schedule
 from trainplan.budgets.shape import has_table, known_depth
@@ -172,13 +173,21 @@ def _whole(count: float | None) -> int | None:
     return None if count is None else int(count)
 
 
+def keeps_gathered(plan: Plan) -> bool:
+    """Whether a plan's zero-3 is torchtitan's zero-2: over a pipeline it keeps what it gathered unless told otherwise."""
+    s, parallel = Situation(plan), plan.parallelism
+    torchtitan = plan.training.framework == "torchtitan" and parallel.pipeline > 1
+    return torchtitan and s.word("parallelism.sharding") == "zero-3" and not reshards(s)
+
+
 def own_fields(plan: Plan) -> dict[str, Any]:
     """The plan's own layout under the name by which a search counts it."""
     s, parallel = Situation(plan), plan.parallelism
     schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline) if parallel.pipeline > 1 else "1f1b"
     sharding, ranks = s.word("parallelism.sharding"), (whole(mesh_budget(s).data) or 0) * int(parallel.context)
     one_group = sharding == "hsdp" and parallel.shard_size == ranks
-    words = {"parallelism.sharding": "zero-3" if one_group else sharding, "parallelism.schedule": schedule}
+    named = "zero-3" if one_group else "zero-2" if keeps_gathered(plan) else sharding
+    words = {"parallelism.sharding": named, "parallelism.schedule": schedule}
     numbers = {path: _count(s, path) or 1 for path in AXES}
     return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
 
