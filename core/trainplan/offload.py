@@ -1,4 +1,4 @@
-"""What a change costs in time that the step model does not see: states or activations in host memory, and smaller moments.
+"""What a change costs in time that no row was measured with: states or activations in host memory, and smaller moments.
 
 Computed from bytes and rates, never fitted. Rates that nobody measured here are defaults and marked so; each answer says what
 it counts and what it leaves out.
@@ -10,8 +10,8 @@ from typing import Final
 
 from trainplan.budgets.communication_data import updated
 from trainplan.budgets.compute import throughput
+from trainplan.budgets.host import host_optimizer, over_host_link
 from trainplan.budgets.kernels import conditions
-from trainplan.budgets.memory_recipe import ONE_COPY, reduced_bytes
 from trainplan.budgets.memory_states import held
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
@@ -25,32 +25,6 @@ from trainplan.frozen import record
 from trainplan.labels import quantity_label
 from trainplan.plan.plan import Plan
 
-LINK: Final = given(
-    "rate of the host link, one way",
-    25e9,
-    "bytes/s",
-    "default, not measured: the catalogue has none for the part; a PCIe 4 link of 16 lanes as copies reach it",
-    kind="default",
-    verified=False,
-)
-REACHED: Final = given(
-    "share of the host link that copies reach",
-    0.8,
-    "1",
-    "product judgement: pinned memory",
-    kind="default",
-    verified=False,
-)
-WHOLE: Final = given("share of a default rate", 1.0, "1", "definition", kind="default")
-HOST_ADAM: Final = given(
-    "parameters a second that Adam updates on a host",
-    2e9,
-    "1/s",
-    "default, not measured here: DeepSpeed issue 6834, 72 B on 4 nodes in about 10 s; 1.1e9 in ISEEKYAN/Megatron-LM issue 188, "
-    "14e9 on 8 H200 in PrimeIntellect prime-rl pull request 3234",
-    kind="default",
-    verified=False,
-)
 COMPUTED: Final = ("products", "attention", "elementwise", "host", "head")
 """Parts of the predicted step in which an accelerator computes."""
 
@@ -120,26 +94,12 @@ def _parameters(step: Step) -> Figure:
     return f.updated_parameters(*updated(step.s, step.model, held(step.s, step.model, step.mesh)))
 
 
-def _over_link(step: Step, sent: Figure) -> Figure:
-    """Seconds of bytes one way over the part's host link, or over the default where the catalogue has none."""
-    rate = step.s.part_fact("host_bandwidth")
-    return f.link_time(sent, rate, REACHED) if isinstance(rate, Figure) else f.link_time(sent, LINK, WHOLE)
-
-
 def optimizer_on_host(step: Step) -> Added:
     """Gradients out, Adam on the host, weights back, instead of the optimizer step on the device."""
-    s, parameters = step.s, _parameters(step)
-    weight = 4.0 if s.plan.training.precision == "fp32" or _single(s) else 2.0
-    back = given("bytes of a weight that comes back", weight, "bytes", "as it stays on the device", kind="default")
-    copies = _over_link(step, f.offloaded_bytes(parameters, reduced_bytes(s), back))
-    adam = f.host_update_time(parameters, s["cluster.accelerators_per_node"], HOST_ADAM)
+    parts = host_optimizer(step.s, _parameters(step))
     saved = f.saved_time(step.budget.waterfall["optimizer"])
-    says = f"includes copies {_seconds(copies)}, Adam on the host {_seconds(adam)}; excludes overlap"
-    return Added(_with_stragglers(step, total(copies=copies, adam=adam, saved=saved)), says)
-
-
-def _single(s: Situation) -> bool:
-    return s.plan.training.framework in ONE_COPY and s.plan.training.precision != "bf16-pure"
+    says = f"includes copies {_seconds(parts['copies'])}, Adam on the host {_seconds(parts['adam'])}; excludes overlap"
+    return Added(_with_stragglers(step, total(**parts, saved=saved)), says)
 
 
 def moments_in_bf16(step: Step) -> Added:
@@ -152,7 +112,7 @@ def moments_in_bf16(step: Step) -> Added:
 
 def activations_on_host(step: Step, kept: Figure) -> Added:
     """Every microbatch's kept activations (bytes) out in forward and back in backward, beside compute."""
-    one_way = _over_link(step, f.step_bytes(kept, step.tokens.microbatches))
+    one_way = over_host_link(step.s, f.step_bytes(kept, step.tokens.microbatches))
     compute = total(**{name: step.budget.waterfall[name] for name in COMPUTED})
     says = f"includes copies {_seconds(one_way)} each way beside compute {_seconds(compute)}; excludes contention"
     return Added(_with_stragglers(step, f.uncovered_time(one_way, compute)), says)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.core.test_reverse import MODEL, Planned
 
+from trainplan.budgets.host import HOST_ADAM, LINK
 from trainplan.changes import single_changes
 from trainplan.offload import (
-    HOST_ADAM,
-    LINK,
     Step,
     activations_on_host,
     grown,
@@ -105,3 +104,13 @@ def test_without_a_step_a_cost_is_what_was_judged(planned: Planned) -> None:
     offload = next(change for change in single_changes(blind) if change.path == "training.optimizer_offload")
     assert offload.cost == 0.5
     assert "includes" not in offload.reason
+
+
+def test_a_plan_whose_optimizer_is_on_the_host_is_predicted_with_it(planned: Planned) -> None:
+    """What the change was said to cost is what the changed plan's own step is longer by."""
+    before, after = step_of(planned(*MODEL)), step_of(planned(*MODEL, "training.optimizer_offload=true"))
+    assert before.seconds is not None
+    assert after.seconds is not None
+    told = float(optimizer_on_host(before).seconds)
+    assert float(after.seconds) - float(before.seconds) == pytest.approx(told, rel=1e-9)
+    assert float(after.budget.waterfall["optimizer"]) > float(before.budget.waterfall["optimizer"])

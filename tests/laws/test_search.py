@@ -188,7 +188,7 @@ def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_
 def left_out(found: Estimate, own: str) -> list[str]:
     """Warnings that only a fork does away with, but for a schedule that the plan already had; its sharding is the default."""
     mine = own == found.plan.parallelism.schedule
-    return [one.code for one in legal_layout(found) if (one.code == "G15" and not mine) or one.code == "G12"]
+    return [one.code for one in legal_layout(found) if (one.code == "G15" and not mine) or one.code in ("G12", "G20")]
 
 
 def key_of(fields: dict[str, Any]) -> tuple[Any, ...]:
@@ -208,8 +208,47 @@ def _twin(fields: dict[str, Any], found: Estimate) -> bool:
     if hsdp and isinstance(data, Figure) and fields[SHARD] == data * fields["parallelism.context"]:
         return True
     schedule, pipeline = fields["parallelism.schedule"], fields["parallelism.pipeline"]
+    if found.plan.training.framework == "torchtitan" and pipeline > 1 and fields["parallelism.sharding"] == "zero-3":
+        return True
     virtual = fields["parallelism.virtual_pipeline"]
     return (pipeline == 1 and schedule != "1f1b") or (virtual > 1) != (schedule == "interleaved")
+
+
+@settings(max_examples=10)
+@given(told=PLANS, recompute=st.sampled_from(["none", "selective", "full"]))
+def test_fewer_context_ranks_and_a_smaller_micro_batch_hold_the_same_and_are_no_slower(
+    told: dict[str, Any], recompute: str
+) -> None:
+    both, fewer = (
+        estimate(
+            changed(
+                plan_of(told),
+                {
+                    "parallelism.context": count,
+                    "batch.micro_batch_sequences": count,
+                    "parallelism.recompute": recompute,
+                },
+            )
+        )
+        for count in (2, 1)
+    )
+    if errors(both) or errors(fewer):
+        return
+    assert number(both.memory.total) == pytest.approx(number(fewer.memory.total), rel=1e-9)
+    assert number(both.step.predicted_step_time) >= number(fewer.step.predicted_step_time) * (1 - 1e-9)
+
+
+def test_torchtitans_zero_3_over_a_pipeline_is_its_zero_2() -> None:
+    told = {"layers": 8, "tables": "", "length": 1024, "batch": 512, "framework": "torchtitan", "attention": "flash"}
+    told |= {"part": "h100-sxm", "nodes": 2, "context": "ring", "sequence": "true", "evidence": "published"}
+    one, other = (
+        changed(plan_of(told), {"parallelism.pipeline": 2, "parallelism.sharding": word})
+        for word in ("zero-3", "zero-2")
+    )
+    assert own_fields(one) == own_fields(other)
+    for key, value in estimate(one).quantities.items():
+        if isinstance(value, Figure):
+            assert float(value) == number(estimate(other).quantities[key]), key
 
 
 @settings(max_examples=6)

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainplan.budgets.kernels import Conditions
-from trainplan.budgets.layer_time import Cut
+from trainplan.budgets.layer_time import Cut, fullest
 from trainplan.budgets.memory_recipe import element_bytes
+from trainplan.budgets.memory_work import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
@@ -93,7 +94,7 @@ def link_of(group: Figure, span: Figure, domain: Figure) -> str:
 
 
 def tensor_operation(k: Conditions, w: Traffic) -> Operation:
-    """Collectives of tensor parallelism in every layer; those of the vocabulary are not counted."""
+    """Collectives of tensor parallelism in every layer; those of a vocabulary that stays split are not counted."""
     tensor, count = w.here.tensor, f.tensor_reductions(k.linear_recomputed, w.side_by_side)
     one = given("neighbours", 1.0, "1", "tensor ranks are next to each other", kind="default")
     inside = f.group_inside(w.domain, one, tensor)
@@ -103,6 +104,15 @@ def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     time = _step(w, w.layers, total(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
     return Operation("tensor", "layer activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
+
+
+def head_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffic, heads: Figure) -> Operation:
+    """Logits gathered over the tensor ranks before the loss, of so many heads on the last stage; nothing hides it."""
+    tensor = w.here.tensor
+    each = lt.gathered_logits_bytes(w.here.tokens, model.padded_vocabulary, w.element, tensor, head_ranks(s))
+    time = _step(w, heads, lt.over_rate(each, f.group_rate(tensor, w.domain, k.domain, k.fabric)))
+    sent = f.over_step(each, heads, w.microbatches, w.pipeline)
+    return Operation("tensor", "gathered logits", sent, link_of(tensor, tensor, w.domain), time, time)
 
 
 def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
@@ -147,8 +157,9 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
     start, none_wider = k.numbers["expert_start"], given("one rank", 1.0, "1", "definition", kind="default")
     none = given("no second start", 0.0, "s", "one start for both links", kind="default")
     nothing = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
-    inside = f.expert_time(each, nothing, k.domain, k.fabric, expert, start)
-    outside = f.expert_time(nothing, far, k.domain, k.fabric, expert, none)
+    share = fullest(s)
+    inside = f.expert_time(f.times_share(each, share), nothing, k.domain, k.fabric, expert, start)
+    outside = f.expert_time(nothing, f.times_share(far, share), k.domain, k.fabric, expert, none)
     found = tuple(
         Operation(
             "expert",
@@ -180,7 +191,7 @@ def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figur
     split, chosen, again = s["parallelism.expert_tensor"], s["model.moe.num_experts_per_tok"], k.linear_recomputed
     each = f.expert_tensor_bytes(w.here.tokens, chosen, w.hidden, w.element, split, w.here.tensor, again)
     sent = f.over_step(each, expert_layers, w.microbatches, w.pipeline)
-    time = lt.over_rate(sent, f.group_rate(split, w.domain, k.domain, k.fabric))
+    time = lt.over_rate(f.times_share(sent, fullest(s)), f.group_rate(split, w.domain, k.domain, k.fabric))
     shown = f.time_times(time, k.expert_exposed)
     return Operation("expert", "rows of split experts", sent, link_of(split, split, w.domain), time, shown)
 

@@ -211,8 +211,9 @@ def _tensor_default(s: Situation, stack: str, recomputed: Figure, exposed: Figur
 
 
 def _expert_default(s: Situation, known: Numbers) -> Figure:
-    """DualPipe hides dispatch and combine behind the other direction's compute."""
-    return known["expert_exposed_dual" if s.plan.parallelism.schedule == "dualpipe" else "expert_exposed"]
+    """DualPipe hides dispatch and combine behind the other direction's compute; without stages there is no other direction."""
+    dual = s.plan.parallelism.schedule == "dualpipe" and s.plan.parallelism.pipeline > 1
+    return known["expert_exposed_dual" if dual else "expert_exposed"]
 
 
 def _fabric(s: Situation) -> Figure:

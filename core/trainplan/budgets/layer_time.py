@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.kernels import Conditions
+from trainplan.budgets.memory_work import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
@@ -64,7 +65,7 @@ def head_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Fig
     )
     columns = f.split_width(model.padded_vocabulary, one, here.tensor)
     product = f.product_time(here.tokens, columns, s["model.hidden_size"], rate, k.stream_16)
-    return f.head_time(product, here.tokens, model.padded_vocabulary, here.tensor, k.memory)
+    return f.head_time(product, here.tokens, model.padded_vocabulary, head_ranks(s), k.memory)
 
 
 def _rate(k: Conditions) -> Figure:
@@ -126,8 +127,9 @@ def _mlp(s: Situation, k: Conditions, here: Cut, width: Figure | None = None) ->
 def _experts(s: Situation, k: Conditions, here: Cut) -> dict[str, Figure]:
     chosen, experts = s["model.moe.num_experts_per_tok"], s["model.moe.num_experts"]
     hidden, width = s["model.hidden_size"], s["model.moe.moe_intermediate_size"]
-    each = f.expert_rows(here.tokens, chosen, s["parallelism.expert"], experts, here.tensor)
-    rows = f.routed_tokens(here.tokens, chosen, here.tensor)
+    share = fullest(s)
+    each = f.fullest_tokens(f.expert_rows(here.tokens, chosen, s["parallelism.expert"], experts, here.tensor), share)
+    rows = f.fullest_tokens(f.routed_tokens(here.tokens, chosen, here.tensor), share)
     rate = f.grouped_rate(
         k.peak, k.efficiency, k.expert_speedup, k.numbers["grouped_most"], k.numbers["grouped_half"], each
     )
@@ -142,6 +144,11 @@ def _experts(s: Situation, k: Conditions, here: Cut) -> dict[str, Figure]:
     }
     shared = shared_width(s)
     return found if shared is None else {**found, **_mlp(s, k, here, shared)}
+
+
+def fullest(s: Situation) -> Figure:
+    """What the fullest expert rank has of tokens, over the mean."""
+    return f.fullest_share(s["training.moe_imbalance"], s["parallelism.expert"])
 
 
 def shared_width(s: Situation) -> Figure | None:

@@ -11,11 +11,29 @@ from math import gcd, lcm
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
+from trainplan.budgets.legality_released import (
+    even_stages,
+    exchange,
+    expert_sequence,
+    experts_in_group,
+    fixed_chunks,
+    fp8_sizes,
+    own_ranks,
+    replicated_experts,
+    split_experts,
+    tied_stages,
+    uneven_chunks,
+    windows_in_ring,
+)
 from trainplan.budgets.legality_stages import chunks, layers_over_stages, released_schedule, schedule
 from trainplan.budgets.released import SHARDINGS, left_out, nearest_word
 
 ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""
+
+FULLY: Final = ("zero-2", "zero-3", "hsdp")
+FSDP_OPTIMIZERS: Final = ("adamw", "sgd-momentum")
+"""Megatron-LM d98e8a6, training/arguments.py: --use-megatron-fsdp asserts sgd or adam."""
 
 EXPERT_PATHS: Final = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.pipeline", "cluster.nodes")
 
@@ -86,13 +104,20 @@ def heads_and_widths(layout: Layout) -> Iterator[Broken]:
     if keys is None or layout.shape.latent or keys % tensor == 0:
         return
     paths, reason = ("parallelism.tensor", "model.num_key_value_heads"), f"{keys} key heads not divisible by tensor"
-    if tensor % keys:
+    if layout.situation.plan.training.framework == "torchtitan":  # b5bcd76, models/common/decoder.py
+        message = f"{keys} key heads do not divide over {tensor} tensor ranks, and torchtitan keeps no copies"
+        yield Broken("G7", message, f"tensor = {_most_keys(layout, keys, tensor)}", paths, reason)
+    elif tensor % keys:
         message = f"{keys} key heads are neither a multiple nor a divisor of {tensor} tensor ranks"
-        whole_keys = [step for step in tensors(layout) if keys % step == 0]
-        yield Broken("G7", message, f"tensor = {nearest_of(whole_keys, tensor)}", paths, reason)
+        yield Broken("G7", message, f"tensor = {_most_keys(layout, keys, tensor)}", paths, reason)
     else:
         message = f"{keys} key heads on {tensor} tensor ranks: Megatron core 0.16 keeps copies, older versions refuse"
         yield Broken("G7", message, f"tensor = {keys}, or a version that keeps copies", paths, reason, "warning")
+
+
+def _most_keys(layout: Layout, keys: int, tensor: int) -> str:
+    """The nearest tensor ranks that divide the key heads too."""
+    return nearest_of([step for step in tensors(layout) if keys % step == 0], tensor)
 
 
 def tensors(layout: Layout) -> list[int]:
@@ -195,6 +220,11 @@ def sharding(layout: Layout) -> Iterator[Broken]:
         message = f"DeepSpeed's pipeline does not run with {kind}: gradients accumulate over microbatches"
         reason = "DeepSpeed's pipeline runs with zero-1 at most"
         yield Broken("G12", message, "zero-1, or pipeline = 1", (*paths, "parallelism.pipeline"), reason)
+    elif framework == "megatron" and kind in FULLY and layout.situation.plan.training.optimizer not in FSDP_OPTIMIZERS:
+        optimizer = layout.situation.plan.training.optimizer
+        message = f"{kind} with {optimizer}: Megatron-FSDP has adamw and sgd-momentum alone"
+        paths, reason = (*paths, "training.optimizer"), f"Megatron-FSDP has no {optimizer}"
+        yield Broken("G12", message, 'sharding = "zero-1"', paths, reason)
     elif kind is not None and kind not in SHARDINGS[framework].words:
         yield _unreleased_sharding(kind, framework, paths)
 
@@ -236,6 +266,18 @@ RULES: Final[tuple[Rule, ...]] = (
     released_schedule,
     schedule,
     tensor_domain,
+    expert_sequence,
+    fixed_chunks,
+    uneven_chunks,
+    windows_in_ring,
+    fp8_sizes,
+    own_ranks,
+    exchange,
+    even_stages,
+    tied_stages,
+    experts_in_group,
+    replicated_experts,
+    split_experts,
 )
 
 

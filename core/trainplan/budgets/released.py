@@ -79,6 +79,33 @@ SHARDINGS: Final[dict[str, Released]] = {
 }
 """Shardings by framework."""
 
+EXCHANGES: Final[dict[str, Released]] = {
+    "megatron": Released(
+        "Megatron-LM",
+        ("ring", "all-to-all"),
+        "Megatron-LM d98e8a6, core/transformer/transformer_config.py: cp_comm_type p2p, all_gather, a2a, a2a+p2p",
+    ),
+    "deepspeed": Released(
+        "DeepSpeed",
+        ("all-to-all",),
+        "DeepSpeed edaa722, sequence/layer.py: Ulysses' all-to-all; no ring in the repository",
+    ),
+    "torchtitan": Released(
+        "torchtitan",
+        ("ring",),
+        "torchtitan b5bcd76, distributed/context_parallel/api.py: keys and values are exchanged, heads stay",
+    ),
+    "fsdp": Released(
+        "FSDP", (), "PyTorch 0aafd81, distributed/fsdp/api.py: it shards data ranks and has no context ranks"
+    ),
+    "maxtext": Released(
+        "MaxText",
+        ("ring", "all-to-all"),
+        "MaxText e591f30, configs/types.py: context_parallel_strategy all_gather, ring, ulysses, usp",
+    ),
+}
+"""How context ranks exchange keys, by framework; none where it has no such ranks."""
+
 NEAREST: Final[dict[str, tuple[str, ...]]] = {
     "gpipe": ("1f1b",),
     "1f1b": ("gpipe",),

@@ -14,6 +14,7 @@ from trainplan.budgets.communication import (
     communication_budget,
     context_operation,
     expert_operations,
+    head_operation,
     pipeline_operation,
     tensor_operation,
     traffic,
@@ -102,6 +103,8 @@ def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
 def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
     shape, w = model.shape, traffic(s, model, here, microbatches)
     operations = [tensor_operation(k, w), context_operation(s, model, k, w), pipeline_operation(s, k, w)]
+    if s.word("training.head") == "gathered":
+        operations.append(head_operation(s, model, k, w, _head_count(s)))
     if shape.expert_layers is not None:
         operations.extend(expert_operations(s, k, w, shape.expert_layers))
     return _Step(_layers(s, model, k, here), _heads(s, model, k, here), tuple(operations))
@@ -127,10 +130,13 @@ def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[
 
 def _heads(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     head = head_time(s, model, k, here)
-    if not has_table(s, "mtp"):
-        return head
+    return f.repeated_time(head, _head_count(s)) if has_table(s, "mtp") else head
+
+
+def _head_count(s: Situation) -> Figure:
+    """The model's own head and those of its prediction depths."""
     one = given("the model's own head", 1.0, "1", "definition", kind="file")
-    return f.repeated_time(head, total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]))
+    return total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]) if has_table(s, "mtp") else one
 
 
 def _waterfall(
@@ -156,9 +162,19 @@ def _waterfall(
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
     found["bubble"] = f.bubble_time(bubble, mean, m)
-    found["optimizer"] = f.optimizer_time(*updated(s, model, parts), k.memory)
+    found["optimizer"] = _optimizer(s, updated(s, model, parts), k)
     found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
+
+
+def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions) -> Figure:
+    """The step of the parameters that a rank updates, on the device or on its host."""
+    if not s.plan.training.optimizer_offload:
+        return f.optimizer_time(*parts, k.memory)
+    from trainplan.budgets.host import host_optimizer  # few plans offload, and the first figures do not wait for it
+    from trainplan.formulas.offload import updated_parameters
+
+    return total(**host_optimizer(s, updated_parameters(*parts)))
 
 
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:

@@ -18,6 +18,7 @@ from trainplan.checks.reliability import RELIABILITY_CHECKS
 from trainplan.checks.remedies import names_a_value, tried_fix
 from trainplan.checks.storage import STORAGE_CHECKS
 from trainplan.checks.tokens import TOKEN_CHECKS
+from trainplan.checks.unheard import UNHEARD_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.finding import ORDER, Finding
 from trainplan.published import Run
@@ -32,6 +33,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *TOKEN_CHECKS,
     *COMPUTE_CHECKS,
     *COMMUNICATION_CHECKS,
+    *UNHEARD_CHECKS,
     *STORAGE_CHECKS,
     *RELIABILITY_CHECKS,
     *EVALUATION_CHECKS,

@@ -287,6 +287,12 @@ def time_times(each: float, count: float) -> float:
 
 
 @formula("bytes", source=DEFINITION)
+def times_share(each: float, share: float) -> float:
+    """Bytes of the mean rank, told for the fullest."""
+    return each * share
+
+
+@formula("bytes", source=DEFINITION)
 def remaining(whole: float, part: float) -> float:
     """What is left of a volume without its part, nothing at least."""
     return maximum(0.0, whole - part)

@@ -156,7 +156,10 @@ class Data(Table):
         default=None, description="Loader whose contract says how sources are drawn and repeated."
     )
     packing: Literal["concat", "best-fit", "pad"] = Field(default="concat", description="How documents fill sequences.")
-    document_mask: bool = Field(default=True, description="Whether attention stops at document borders.")
+    document_mask: bool = Field(
+        default=True,
+        description="Whether attention stops at document borders; the predicted step counts no time saved by it.",
+    )
     bytes_per_token: Positive | None = Field(default=None, description="Bytes that one token takes in the shards.")
     max_passes: Positive = Field(default=default(4), description="Passes over a source above which a warning is given.")
     held_out: Literal["explicit", "split-tail"] | None = Field(
@@ -219,7 +222,8 @@ class Training(Table):
     )
     precision: Precision = Field(default="bf16-mixed", description="Recipe of weight, compute and master precision.")
     optimizer: Optimizer = Field(
-        default="adamw", description="Optimizer, which decides the states kept for each parameter."
+        default="adamw",
+        description="Optimizer, which decides the states kept for each parameter; its time is predicted alike.",
     )
     moment_dtype: Literal["fp32", "bf16"] = Field(default="fp32", description="Type of the optimizer's moments.")
     gradient_dtype: Literal["fp32", "bf16", "fp16"] | None = Field(
@@ -229,20 +233,24 @@ class Training(Table):
         default=None, description="Whether gradients stay reduced between microbatches."
     )
     kernels: Literal["megatron-te", "torch-compile", "torch-eager"] | None = Field(
-        default=None, description="Kernel set, which decides what a layer keeps for backward."
+        default=None,
+        description="Kernel set, which decides what a layer keeps for backward; the framework decides its speed.",
     )
     attention: Literal["flash", "eager"] = Field(default="flash", description="Attention kernel.")
     loss: Literal["plain", "compiled", "fused", "fused-in-place", "chunked"] | None = Field(
-        default=None, description="Loss kernel, which decides the copies of the logits."
+        default=None, description="Loss kernel, which decides the copies of the logits; its time is predicted alike."
     )
     head: Literal["vocab-parallel", "gathered"] | None = Field(
         default=None, description="How the output head is split."
     )
-    dropout: Share = Field(default=default(0), description="Dropout probability.")
+    dropout: Share = Field(
+        default=default(0),
+        description="Dropout probability; its masks are kept, its time is not predicted.",
+    )
     optimizer_offload: bool = Field(default=False, description="Whether optimizer states live in host memory.")
     activation_offload: bool = Field(default=False, description="Whether saved activations live in host memory.")
     moe_imbalance: AtLeastOne = Field(
-        default=default(1.2), description="Tokens on the fullest expert rank against the mean."
+        default=default(1.2), description="Tokens on the fullest expert rank against the mean; the others wait for it."
     )
 
 

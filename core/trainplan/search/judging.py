@@ -13,8 +13,9 @@ from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
 from trainplan.search.columns import Models, chunk, keep_memory
-from trainplan.search.pieces import Piece
+from trainplan.search.pieces import NUMBERS, Piece
 from trainplan.search.ranking import Rows, enters, no_rows, not_beaten
+from trainplan.search.space import CONTEXT, MICRO
 
 if TYPE_CHECKING:
     from trainplan.search.columns import Column, Mask
@@ -29,11 +30,15 @@ KEPT: Final = 1000
 
 @dataclass(slots=True, eq=False)
 class Judge:
-    """Limits of memory in bytes, the plans of the words seen so far, counts, and the best layouts seen so far."""
+    """Limits of memory in bytes, the plans of the words seen so far, counts, and the best layouts seen so far.
+
+    `own` are the plan's context ranks and micro batch.
+    """
 
     usable: float
     target: float
     tally: dict[str, int]
+    own: tuple[int, int]
     fitting: int = 0
     legal: int = 0
     models: Models = field(default_factory=Models)
@@ -87,11 +92,22 @@ class Judge:
         wanted = not_beaten(self.front, steps, memory)
         wanted |= enters(self.fastest, "time", KEPT, steps, memory, above)
         wanted |= enters(self.leanest, "memory", KEPT, steps, memory, above)
+        wanted[wanted] = ~self._split_again(piece.at(np.flatnonzero(fits)[wanted]))
         if wanted.any():
             where = np.flatnonzero(fits)[wanted]
             bytes_sent = np.broadcast_to(sent, fits.shape).reshape(-1)[where]
             self._keep(self._rows(plan, piece, where, steps[wanted], bytes_sent, memory[wanted]))
         return None
+
+    def _split_again(self, numbers: Column) -> Mask:
+        """Layouts whose context ranks split what a smaller micro batch would not have joined; the plan's own stay.
+
+        Fewer of both leave the same tokens, microbatches and groups of gradients, hold the same and send less.
+        """
+        import numpy as np
+
+        context, micro = (numbers[:, NUMBERS.index(path)].astype(np.int64) for path in (CONTEXT, MICRO))
+        return (np.gcd(context, micro) > 1) & ~((context == self.own[0]) & (micro == self.own[1]))
 
     def _rows(self, plan: Plan, piece: Piece, where: Any, step: Column, sent: Column, memory: Column) -> Rows:
         """Layouts at flat places of a piece."""
@@ -124,7 +140,8 @@ def judge_of(plan: Plan, tally: dict[str, int]) -> Judge:
     s = Situation(plan)
     usable, share = s["cluster.memory_per_accelerator"], s["memory.target_fraction"]
     most = float(usable) if isinstance(usable, Figure) else math.inf
-    return Judge(most, most * float(share), tally)
+    own = int(plan.parallelism.context), int(plan.batch.micro_batch_sequences or 0)
+    return Judge(most, most * float(share), tally, own)
 
 
 def _unknown(code: str) -> str:

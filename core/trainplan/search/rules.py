@@ -12,6 +12,7 @@ from math import gcd, prod
 from typing import Any, Final
 
 from trainplan.budgets import legality as lg
+from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
 from trainplan.budgets.legality import Rule
@@ -23,7 +24,18 @@ from trainplan.formulas.tokens import microbatches
 from trainplan.plan.plan import Plan
 from trainplan.search.columns import Chunk, along
 from trainplan.search.sieve import Sieve
-from trainplan.search.space import CONTEXT, EXPERT, EXPERT_TENSOR, MICRO, PIPELINE, SHARD, TENSOR, VIRTUAL, batches
+from trainplan.search.space import (
+    CONTEXT,
+    EXPERT,
+    EXPERT_TENSOR,
+    MICRO,
+    PIPELINE,
+    SHARD,
+    TENSOR,
+    VIRTUAL,
+    batches,
+    keeps_gathered,
+)
 
 DATA, MICROBATCHES, RANKS = "data", "microbatches", "data x context"
 
@@ -37,7 +49,7 @@ Known = dict[tuple[Rule, tuple[object, ...], tuple[float, ...]], str | None]
 """Answers of rules by the words and the numbers that they looked at, in one search."""
 
 Words = frozenset[str]
-"""Schedules and shardings that a search lets in although only forks of the framework have them."""
+"""Schedules, shardings, ranks and exchanges that a search lets in although only forks of the framework have them."""
 
 OF_NUMBERS: Final[Looks] = {
     lg.heads_and_widths: (TENSOR,),
@@ -46,17 +58,35 @@ OF_NUMBERS: Final[Looks] = {
     lg.sequence: (TENSOR, CONTEXT),
     lg.context_heads: (TENSOR, CONTEXT),
     lg.context_kernel: (CONTEXT,),
+    lr.expert_sequence: (TENSOR,),
+    lr.windows_in_ring: (CONTEXT,),
+    lr.fp8_sizes: (TENSOR, EXPERT_TENSOR),
+    lr.own_ranks: (TENSOR, CONTEXT, EXPERT),
+    lr.exchange: (CONTEXT,),
 }
 OF_MESH: Final[Looks] = {
     lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),
     lg.one_mesh: (EXPERT_TENSOR, EXPERT, TENSOR, RANKS),
+    lr.split_experts: (EXPERT_TENSOR, EXPERT, TENSOR, DATA),
 }
-OF_STAGES: Final[Looks] = {ls.layers_over_stages: (ENDS, PIPELINE), ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES)}
+OF_STAGES: Final[Looks] = {
+    ls.layers_over_stages: (ENDS, PIPELINE),
+    ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES),
+    lr.uneven_chunks: (ENDS, VIRTUAL, PIPELINE),
+    lr.even_stages: (ENDS, VIRTUAL, PIPELINE, MICROBATCHES),
+    lr.tied_stages: (PIPELINE,),
+}
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
     ls.schedule: (SCHEDULE, PIPELINE, MICROBATCHES),
+    lr.fixed_chunks: (SCHEDULE, VIRTUAL),
 }
-OF_SHARDING: Final[Looks] = {lg.sharding: (SHARDING, PIPELINE), lg.shard_group: (SHARDING, SHARD, RANKS)}
+OF_SHARDING: Final[Looks] = {
+    lg.sharding: (SHARDING, PIPELINE),
+    lg.shard_group: (SHARDING, SHARD, RANKS),
+    lr.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
+    lr.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
+}
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"
 NO_BATCH: Final = "fewer than 1 microbatch per replica"
@@ -65,12 +95,13 @@ NO_PIPELINE: Final = "a schedule without a pipeline, the same as 1f1b"
 NO_CHUNKS: Final = "interleaved without virtual stages, the same as 1f1b"
 OTHER_CHUNKS: Final = "virtual stages without the interleaved schedule"
 ONE_GROUP: Final = "hsdp of one group, the same as zero-3"
+STAYS: Final = "zero-3 whose gathered weights stay over a pipeline, the same as zero-2"
 IDLE: Final = f"pipeline idle for more than {100 * MOST_BUBBLE:.0f} % of the ideal step, utilization assumed"
 
 
-def sift_numbers(sieve: Sieve, plan: Plan, known: Known) -> None:
+def sift_numbers(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None:
     """Reject what no cut, schedule or sharding would make legal; `known` are answers of this search so far."""
-    _ask(sieve, plan, OF_NUMBERS, known)
+    _ask(sieve, plan, OF_NUMBERS, known, let_in)
     _meshes(sieve, plan)
     _ask(sieve, plan, OF_MESH, known)
     _whole_batches(sieve, plan)
@@ -97,6 +128,8 @@ def sift_sharding(sieve: Sieve, plan: Plan, known: Known, let_in: Words) -> None
     _ask(sieve, plan, OF_SHARDING, known, let_in)
     if plan.parallelism.sharding == "hsdp" and sieve.lives:
         sieve.reject({ONE_GROUP: _column(sieve.chunk(plan), RANKS) == along(SHARD, sieve.values[SHARD])})
+    if keeps_gathered(plan) and sieve.lives:
+        sieve.reject({STAYS: along(PIPELINE, sieve.values[PIPELINE]) > 1.0})
 
 
 def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known, let_in: Words = frozenset()) -> None:

@@ -111,7 +111,9 @@ def legal_pieces(plan: Plan, tally: dict[str, int], *, forks: bool = False) -> I
 
 def _pieces(found: Space, tally: dict[str, int]) -> Iterator[tuple[Plan, Piece]]:
     sieve, known = _sieve(found, tally), Known()
-    sift_numbers(sieve, found.of_words(found.stages[0], sharding="none", schedule="1f1b", deep=True), known)
+    sift_numbers(
+        sieve, found.of_words(found.stages[0], sharding="none", schedule="1f1b", deep=True), known, found.let_in()
+    )
     for place, stages in enumerate(found.stages):
         part = sieve.only(PIPELINE, sieve.values[CUT] == place)
         if part.lives:

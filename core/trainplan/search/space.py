@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from math import gcd, prod
 from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
+from trainplan.budgets.memory_recipe import reshards
 from trainplan.budgets.memory_stages import MOST_RANKS
 from trainplan.budgets.released import used_schedule
 from trainplan.budgets.shape import has_table, known_depth
@@ -85,12 +87,21 @@ class Space:
         )
 
     def let_in(self) -> frozenset[str]:
-        """Shardings and schedules that may be those of a fork: all, or the plan's sharding and the schedule of its pipeline."""
+        """Words that may be those of a fork: all, or the plan's sharding, the schedule of its pipeline, its ranks and exchange."""
         if self.forks:
-            return frozenset((*SHARDINGS, *SCHEDULES))
+            return frozenset((*SHARDINGS, *SCHEDULES, *_ranks("tensor", "context", "expert"), "ring", "all-to-all"))
         parallel, sharding = self.plan.parallelism, Situation(self.plan).word("parallelism.sharding") or "none"
         schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
-        return frozenset((sharding, schedule) if parallel.pipeline > 1 else (sharding,))
+        degrees = {"tensor": parallel.tensor, "context": parallel.context, "expert": parallel.expert}
+        own = _ranks(*(name for name, degree in degrees.items() if degree > 1))
+        told = (schedule if parallel.pipeline > 1 else "", parallel.context_type if parallel.context > 1 else "")
+        return frozenset((sharding, *own, *filter(None, told)))
+
+
+def _ranks(*names: str) -> Iterator[str]:
+    """Ranks by every choice of some dimensions, as the rule of a framework without them names them."""
+    for count in range(1, len(names) + 1):
+        yield from (f"{' and '.join(one)} ranks" for one in combinations(names, count))
 
 
 def space(plan: Plan, *, forks: bool = False) -> Space:
@@ -162,13 +173,21 @@ def _whole(count: float | None) -> int | None:
     return None if count is None else int(count)
 
 
+def keeps_gathered(plan: Plan) -> bool:
+    """Whether a plan's zero-3 is torchtitan's zero-2: over a pipeline it keeps what it gathered unless told otherwise."""
+    s, parallel = Situation(plan), plan.parallelism
+    torchtitan = plan.training.framework == "torchtitan" and parallel.pipeline > 1
+    return torchtitan and s.word("parallelism.sharding") == "zero-3" and not reshards(s)
+
+
 def own_fields(plan: Plan) -> dict[str, Any]:
     """The plan's own layout under the name by which a search counts it."""
     s, parallel = Situation(plan), plan.parallelism
     schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline) if parallel.pipeline > 1 else "1f1b"
     sharding, ranks = s.word("parallelism.sharding"), (whole(mesh_budget(s).data) or 0) * int(parallel.context)
     one_group = sharding == "hsdp" and parallel.shard_size == ranks
-    words = {"parallelism.sharding": "zero-3" if one_group else sharding, "parallelism.schedule": schedule}
+    named = "zero-3" if one_group else "zero-2" if keeps_gathered(plan) else sharding
+    words = {"parallelism.sharding": named, "parallelism.schedule": schedule}
     numbers = {path: _count(s, path) or 1 for path in AXES}
     return fields_of(changed(plan, words), numbers | {RECOMPUTE: RECOMPUTES.index(parallel.recompute)})
 

@@ -150,3 +150,36 @@ def test_every_part_has_a_story(varied: Any) -> None:
     for name in ("products", "tensor", "data"):
         assert found.quantities[f"parallelism.waterfall.{name}"].rests_on
     assert "parallelism.predicted_step_time" in found.all_quantities
+
+
+EXPERTS = "[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 64\n"
+
+
+def test_gathered_logits_are_sent_and_lost_on_every_tensor_rank(varied: Any) -> None:
+    """Of 2 ranks each sends half of its 1,024 columns' share: tokens x V x 2 bytes / 2; the loss reads all columns on both."""
+    own, gathered = (varied("parallelism.tensor=2", f"training.head={word}") for word in ("vocab-parallel", "gathered"))
+    sent = float(gathered.communication.tensor) - float(own.communication.tensor)
+    tokens, columns = float(own.tokens.global_batch_tokens) / 8, float(own.model.padded_vocabulary)
+    assert sent == pytest.approx(tokens * columns * 2 / 2)
+    assert float(gathered.step.waterfall["head"]) > float(own.step.waterfall["head"])
+    alone = [step(varied(f"training.head={word}")) for word in ("vocab-parallel", "gathered")]
+    assert alone[0] == alone[1]
+
+
+def test_a_layer_waits_for_its_fullest_expert_rank(varied: Any) -> None:
+    even, uneven = (varied("parallelism.expert=2", f"training.moe_imbalance={one}", more=EXPERTS) for one in (1, 2))
+    assert float(uneven.step.waterfall["products"]) > float(even.step.waterfall["products"])
+    assert float(uneven.step.waterfall["expert"]) > float(even.step.waterfall["expert"])
+    assert float(uneven.communication.expert) == float(even.communication.expert), "the mean over accelerators stays"
+    usual = varied("parallelism.expert=2", more=EXPERTS)
+    assert step(usual) == step(even), "fitted numbers hold the usual imbalance"
+    alone = [step(varied(f"training.moe_imbalance={one}", more=EXPERTS)) for one in (1, 2)]
+    assert alone[0] == alone[1], "a rank with all experts computes its own tokens"
+
+
+def test_dualpipe_hides_what_experts_send_behind_stages_alone(varied: Any) -> None:
+    one = [
+        step(varied("parallelism.expert=2", f"parallelism.schedule={word}", more=EXPERTS))
+        for word in ("1f1b", "dualpipe")
+    ]
+    assert one[0] == one[1]

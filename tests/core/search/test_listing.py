@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import gcd
 from pathlib import Path
 
 import pytest
 
 from trainplan.plan.read import open_plan
+from trainplan.reverse import changed
 from trainplan.search.listing import Listed, aligned, own_layout, predicted, table
+from trainplan.search.searching import searched
 from trainplan.search.space import own_fields
 
 PLANS = Path(__file__).resolve().parents[3] / "plans"
@@ -70,3 +73,16 @@ def test_the_order_by_cost_has_a_column_of_what_a_run_costs() -> None:
     told = cells[head.index("cost")]
     assert told.endswith("M")
     assert float(told[:-1]) == pytest.approx(float(cost) / 1e6, rel=5e-4)
+
+
+def test_context_ranks_that_undo_the_micro_batch_are_not_listed() -> None:
+    """`c 2, b 2` is `c 1, b 1` with more to send; the plan's own is listed all the same."""
+    plan = changed(open_plan(PLANS / "smollm3-3b.toml").plan, {"parallelism.context": 2})
+    own = plan.parallelism.context, plan.batch.micro_batch_sequences
+    cuts = {
+        (one.fields["parallelism.context"], one.fields["batch.micro_batch_sequences"])
+        for order in ("time", "memory")
+        for one in searched(plan).best(order, 1000)
+    }
+    assert all(gcd(*cut) == 1 for cut in cuts - {own})
+    assert any(context > 1 for context, _ in cuts)

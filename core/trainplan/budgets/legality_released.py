@@ -1,0 +1,230 @@
+"""Rules of the frameworks' own code: what it refuses at start-up, and ranks or exchanges that only forks of it have.
+
+Each was read in the release that `released` names. What divides what in every framework is beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+from typing import Final
+
+from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
+from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
+
+CHUNKED: Final = ("1f1b", "interleaved")
+"""Schedules of which virtual stages are a choice; zb-v has two of its own, the others one a rank."""
+
+ROWS, COLUMNS = 8, 16
+"""What the sizes of a matrix are multiples of in fp8: all but the last together, and the last.
+
+TransformerEngine pytorch/utils.py: assert_dim_for_fp8_exec.
+"""
+
+
+def expert_sequence(layout: Layout) -> Iterator[Broken]:
+    """G16: Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py: experts under tensor ranks need sequence parallel."""
+    plan = layout.situation.plan
+    dense = layout.shape.expert_layers is None
+    if (
+        plan.training.framework != "megatron"
+        or dense
+        or layout.degree("tensor") == 1
+        or plan.parallelism.sequence_parallel
+    ):
+        return
+    message = f"tensor {layout.degree('tensor')} without sequence parallel in a model with experts: Megatron-LM refuses to train it"
+    paths, reason = (
+        ("parallelism.sequence_parallel", "parallelism.tensor"),
+        "experts under tensor without sequence parallel",
+    )
+    yield Broken("G16", message, "sequence_parallel = true, or tensor = 1", paths, reason)
+
+
+def fixed_chunks(layout: Layout) -> Iterator[Broken]:
+    """G17: virtual stages in a schedule that has as many chunks as it has.
+
+    torchtitan b5bcd76, distributed/pipeline_parallel.py: a single-stage schedule has one stage a rank, zb-v two.
+    """
+    schedule, virtual = layout.situation.plan.parallelism.schedule, layout.degree("virtual_pipeline")
+    if schedule in CHUNKED or virtual == 1:
+        return
+    has = "two chunks of its own" if schedule == "zb-v" else "one chunk"
+    message = f"{virtual} virtual stages with {schedule}, which has {has} on each rank"
+    paths, reason = ("parallelism.virtual_pipeline", "parallelism.schedule"), f"virtual stages with {schedule}"
+    yield Broken("G17", message, "virtual_pipeline = 1", paths, reason)
+
+
+def uneven_chunks(layout: Layout) -> Iterator[Broken]:
+    """G17: virtual stages cut every stage, the ends too.
+
+    Megatron-LM d98e8a6, core/transformer/transformer_config.py: both ends and the stages between divide by the virtual stages,
+    unless the ends are one layer short for the embedding and the loss.
+    """
+    parallel, virtual, pipeline = (
+        layout.situation.plan.parallelism,
+        *map(layout.degree, ("virtual_pipeline", "pipeline")),
+    )
+    first, last = (
+        None if one is None else int(one) for one in (parallel.first_stage_layers, parallel.last_stage_layers)
+    )
+    told, layers = [one for one in (first, last) if one is not None], len(layout.shape.sparse)
+    if layout.situation.plan.training.framework != "megatron" or virtual == 1 or pipeline == 1 or not told:
+        return
+    short = first == last and (layers + 2) % (pipeline * virtual) == 0 and first == (layers + 2) // pipeline - 1
+    free = (layers - sum(told)) // max(pipeline - len(told), 1)
+    if short or not any(one % virtual for one in (*told, free)):
+        return
+    message = f"ends of {' and '.join(map(str, told))} layers, {free} on the others: not all divide into {virtual} virtual stages"
+    paths = ("parallelism.virtual_pipeline", "parallelism.first_stage_layers", "parallelism.last_stage_layers")
+    yield Broken("G17", message, "virtual_pipeline = 1", paths, "layers of the ends not divisible by virtual stages")
+
+
+def windows_in_ring(layout: Layout) -> Iterator[Broken]:
+    """G18: TransformerEngine attention/dot_product_attention/context_parallel.py: a ring cannot run windows."""
+    plan, kinds = layout.situation.plan, layout.situation.value("model.layer_types") or ()
+    ring = plan.parallelism.context_type == "ring" and layout.degree("context") > 1
+    if plan.training.framework != "megatron" or not ring or all(one == "full_attention" for one in kinds):
+        return
+    message = f"context {layout.degree('context')} by ring in a model with windows: TransformerEngine's ring has none"
+    paths, reason = ("parallelism.context", "parallelism.context_type"), "windows on a ring of context ranks"
+    yield Broken("G18", message, 'context = 1, or context_type = "all-to-all"', paths, reason)
+
+
+def fp8_sizes(layout: Layout) -> Iterator[Broken]:
+    """G19: sizes of a layer's products on one rank that fp8 of TransformerEngine refuses."""
+    plan = layout.situation.plan
+    if plan.training.precision != "fp8-mixed" or plan.training.framework != "megatron":
+        return
+    tensor = layout.degree("tensor")
+    for name, size, ranks in _products(layout):
+        if size % ranks == 0 and size // ranks % COLUMNS:
+            message = f"{name} {size:,} on {ranks} ranks is no multiple of {COLUMNS}, which fp8 products need"
+            legal = [step for step in divisors(size) if ranks == tensor and _all_fit(layout, step)]
+            fewer = f", or tensor = {max(legal)}" if legal else ""
+            paths, reason = (
+                ("training.precision", "parallelism.tensor"),
+                f"{size:,} {name} not divisible by {COLUMNS} x tensor",
+            )
+            yield Broken("G19", message, f'precision = "bf16-mixed"{fewer}', paths, reason)
+            return
+
+
+def _products(layout: Layout, tensor: int | None = None) -> Iterator[tuple[str, int, int]]:
+    """Sizes that fp8 products have, and the ranks that divide them."""
+    ranks = layout.degree("tensor") if tensor is None else tensor
+    heads, value = layout.size("model.num_attention_heads"), whole(layout.shape.value_size)
+    width, experts = layout.size("model.intermediate_size"), layout.size("model.moe.moe_intermediate_size")
+    if hidden := layout.size("model.hidden_size"):
+        yield "width", hidden, 1
+    if heads and value:
+        yield "attention output", heads * value, ranks
+    if width and not all(layout.shape.sparse):
+        yield "MLP width", width, ranks
+    if experts and layout.shape.expert_layers is not None:
+        yield "expert width", experts, layout.degree("expert_tensor")
+
+
+def _all_fit(layout: Layout, tensor: int) -> bool:
+    return all(size % ranks == 0 and size // ranks % COLUMNS == 0 for _, size, ranks in _products(layout, tensor))
+
+
+def own_ranks(layout: Layout) -> Iterator[Broken]:
+    """G20: PyTorch 0aafd81, distributed/fsdp: FSDP shards data ranks; whoever uses it brings other ranks along."""
+    names = [name for name in ("tensor", "context", "expert") if layout.degree(name) > 1]
+    if layout.situation.plan.training.framework != "fsdp" or not names:
+        return
+    ranks = f"{' and '.join(names)} ranks"
+    message = f"FSDP has no {ranks} of its own"
+    fix = " and ".join(f"{name} = 1" for name in (*names, *(["expert_tensor"] if "expert" in names else [])))
+    paths = (f"parallelism.{names[0]}", "training.framework")
+    reason = f"{ranks} that FSDP's {LEFT_OUT}"
+    yield Broken(
+        "G20", message, f"{fix}; the plan stands for code that has them", paths, reason, "warning", unreleased=ranks
+    )
+
+
+def exchange(layout: Layout) -> Iterator[Broken]:
+    """G20: how context ranks exchange keys in the framework's released code."""
+    plan = layout.situation.plan
+    word, has = plan.parallelism.context_type, EXCHANGES[plan.training.framework]
+    if layout.degree("context") == 1 or not has.words or word in has.words:
+        return
+    message = f"{has.name}'s released code has no {word} over context ranks: it has {' and '.join(has.words)}"
+    fix = f'context_type = "{has.words[0]}"; the plan stands for a fork that has {word}'
+    paths = ("parallelism.context_type", "training.framework")
+    yield Broken("G20", message, fix, paths, left_out(f"{word} context ranks", has), "warning", unreleased=word)
+
+
+def even_stages(layout: Layout) -> Iterator[Broken]:
+    """G21: MaxText e591f30, configs/types.py: stages x repeats x layers are all layers, and rounds of microbatches are whole."""
+    pipeline, virtual, count = layout.degree("pipeline"), layout.degree("virtual_pipeline"), layout.microbatches
+    parallel, layers = layout.situation.plan.parallelism, len(layout.shape.sparse)
+    if layout.situation.plan.training.framework != "maxtext" or pipeline == 1:
+        return
+    ends = parallel.first_stage_layers is not None or parallel.last_stage_layers is not None
+    if ends or layers % (pipeline * virtual):
+        message = f"{layers} layers in {pipeline} x {virtual} chunks: MaxText's are all alike"
+        fix = "leave first_stage_layers and last_stage_layers out" if ends else "pipeline = 1 and virtual_pipeline = 1"
+        reason = "stages that are not alike, which MaxText has not"
+        yield Broken("G21", message, fix, ("parallelism.pipeline", "parallelism.virtual_pipeline"), reason)
+    elif count is not None and count % pipeline:
+        message = f"{count} microbatches are no multiple of {pipeline} stages, which MaxText's pipeline needs"
+        fix = f"a multiple of {pipeline} microbatches, or pipeline = 1 and virtual_pipeline = 1"
+        paths = ("batch.global_batch_sequences", "parallelism.pipeline")
+        yield Broken("G21", message, fix, paths, "MaxText: microbatches not divisible by pipeline")
+
+
+def tied_stages(layout: Layout) -> Iterator[Broken]:
+    """G21: torchtitan b5bcd76, models/common/decoder.py: weight tying is not supported with a pipeline."""
+    framework, pipeline = layout.situation.plan.training.framework, layout.degree("pipeline")
+    if framework != "torchtitan" or pipeline == 1 or not layout.shape.tied:
+        return
+    message = f"a tied head and {pipeline} pipeline stages: torchtitan refuses to train it"
+    paths, reason = ("parallelism.pipeline", "model.tie_word_embeddings"), "a tied head over torchtitan's pipeline"
+    yield Broken("G21", message, "pipeline = 1 and virtual_pipeline = 1", paths, reason)
+
+
+def experts_in_group(layout: Layout) -> Iterator[Broken]:
+    """G22: torchtitan b5bcd76, distributed/parallel_dims.py: expert ranks divide a shard group x tensor, never its replicas."""
+    size = layout.size("parallelism.shard_size")
+    if layout.situation.word("parallelism.sharding") == "hsdp" and size is not None:
+        yield from _within(layout, size * layout.degree("tensor"), f"the shard group of {size} x tensor")
+
+
+def replicated_experts(layout: Layout) -> Iterator[Broken]:
+    """G22: the same where nothing is sharded: expert ranks divide context x tensor."""
+    if layout.situation.word("parallelism.sharding") == "none":
+        yield from _within(
+            layout, layout.degree("context") * layout.degree("tensor"), "context x tensor, replicas apart"
+        )
+
+
+def _within(layout: Layout, ranks: int, what: str) -> Iterator[Broken]:
+    expert = layout.degree("expert")
+    if layout.situation.plan.training.framework != "torchtitan" or ranks % expert == 0:
+        return
+    message = f"expert {expert} does not divide the {ranks:,} ranks of {what}: torchtitan shards experts inside them"
+    fix = f"expert = {nearest(gcd(ranks, layout.size('model.moe.num_experts') or ranks), expert)}"
+    paths, reason = ("parallelism.expert", "parallelism.sharding"), "expert ranks over torchtitan's replicas"
+    yield Broken("G22", message, fix, paths, reason)
+
+
+def split_experts(layout: Layout) -> Iterator[Broken]:
+    """G22: DeepSpeed edaa722, moe/layer.py and utils/groups.py: experts are whole, or split as everything else over tensor ranks.
+
+    Where they are split, expert ranks divide the data ranks.
+    """
+    etp, tensor, expert, data = *map(layout.degree, ("expert_tensor", "tensor", "expert")), layout.data
+    if layout.situation.plan.training.framework != "deepspeed" or etp == 1:
+        return
+    paths = ("parallelism.expert_tensor", "parallelism.expert")
+    if etp != tensor:
+        message = f"expert tensor {etp} is neither 1 nor tensor {tensor}: DeepSpeed's experts have no other"
+        yield Broken("G22", message, "expert_tensor = 1", paths, "DeepSpeed: expert tensor neither 1 nor tensor")
+    elif data is not None and data % expert:
+        legal = [step for step in divisors(gcd(data, layout.size("model.moe.num_experts") or data)) if step != expert]
+        message = f"expert {expert} does not divide {data:,} data ranks, which DeepSpeed's split experts need"
+        yield Broken(
+            "G22", message, f"expert = {nearest_of(legal, expert)}", paths, "data ranks not divisible by expert"
+        )
