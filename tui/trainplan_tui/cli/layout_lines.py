@@ -44,12 +44,18 @@ class Told:
         return rows if here is None else [*rows, here]
 
 
+UNLISTED: Final = "not listed: c and b with a common divisor, the same cut as with fewer of both"
+"""What `search.judging` ranks nowhere, though it is legal and counted."""
+
+
 def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     """Columns, then counts."""
     found, rows, rule = told.search, told.rows(), glyphs.rule * 2
     shown = f"{sum(row.place > 0 for row in rows)} of {found.fitting:,} layouts that fit, by {ORDERED[told.by]}"
     lines = [f"{told.name}: {shown if rows else none_fit(found)}", _kept(told.plan)]
     lines += [f"  {line}" for line in aligned(table(rows, told.by), room(2))] if rows else []
+    if rows:
+        lines.append(f"  {UNLISTED}")
     if any(row.is_plan or row.found.above_target for row in rows):
         over = any(row.is_plan and row.found.memory > found.usable for row in rows)
         lines.append(f"  = the plan{', which does not fit' if over else ''}   ! above the memory target")
