@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,11 @@ def test_what_a_change_brings_is_said() -> None:
     plan = disturbed("llama-3.1-405b", "")
     assert plan is not None
     (finding,) = [one for one in findings(estimate(plan)) if one.code == "M1"]
-    assert finding.fix == 'fits with recompute = "full" (15.1 GiB, +25 % accelerator time), which brings C16'
+    told = re.fullmatch(
+        r'fits with recompute = "full" \(15.1 GiB, \+(\d+) % accelerator time\), which brings C16', finding.fix
+    )
+    assert told is not None, finding.fix
+    assert 20 <= int(told[1]) <= 33, "a third forward more, but for what transfers and the bubble take"
 
 
 def test_what_comes_at_once_has_no_untried_fix_in_its_sentence() -> None:
