@@ -50,7 +50,7 @@ RECOMPUTED: Final = {"selective_layer": (0.5, 0.5)}
 """Shares that no plan can say: linear layers and attention of every second layer."""
 
 BASELINE: Final = "megascale.megatron."
-"""Rows of Megatron-LM as MegaScale measured it: hiding transfers is what arXiv 2402.15627, section 3.2, adds."""
+"""Rows of Megatron-LM as MegaScale measured it: hiding transfers is what arXiv 2402.15627 adds (recalled, not re-read)."""
 
 NO_SHAPES: Final = "no shapes: a hybrid model or one whose shapes are not published"
 NO_BATCH: Final = "no batch or length"
