@@ -7,10 +7,11 @@ G1 (mesh) and G2 (batch) are checked where tokens are counted; they block what f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import gcd, lcm
+from math import gcd
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
+from trainplan.budgets.legality_context import context_heads, context_kernel, sequence
 from trainplan.budgets.legality_released import (
     even_stages,
     exchange,
@@ -148,53 +149,6 @@ def experts(layout: Layout) -> Iterator[Broken]:
         message = f"expert width {width:,} does not divide over {etp} expert tensor ranks"
         paths, reason = ("parallelism.expert_tensor",), f"expert width {width:,} not divisible by expert tensor"
         yield Broken("G8", message, f"expert_tensor = {nearest(width, etp)}", paths, reason)
-
-
-def sequence(layout: Layout) -> Iterator[Broken]:
-    """G9: context ranks take two slices each, and sequence parallel splits every slice over the tensor ranks."""
-    length, context, tensor = layout.sequence_length, layout.degree("context"), layout.degree("tensor")
-    step = sequence_step(context, tensor, layout.situation.plan.parallelism.sequence_parallel)
-    if length is None or length % step == 0:
-        return
-    near = " or ".join(f"{count:,}" for count in (length // step * step, length // step * step + step) if count)
-    message = f"a sequence of {length:,} tokens is no multiple of {step:,} (context {context}, tensor {tensor})"
-    paths, reason = (
-        ("data.sequence_length", "parallelism.context"),
-        f"{length:,} tokens not divisible by context and tensor",
-    )
-    yield Broken("G9", message, f"{near} tokens", paths, reason)
-
-
-def sequence_step(context: int, tensor: int, sequence_parallel: bool) -> int:
-    """What a sequence has to be a multiple of: context x lcm(2, tensor); without context the tensor ranks alone."""
-    split = tensor if sequence_parallel else 1
-    return context * lcm(2, split) if context > 1 else split
-
-
-def context_heads(layout: Layout) -> Iterator[Broken]:
-    """G10: all-to-all context parallelism splits heads too."""
-    ranks = layout.degree("context") * layout.degree("tensor")
-    if layout.situation.plan.parallelism.context_type != "all-to-all" or layout.degree("context") == 1:
-        return
-    for path, name in (("num_attention_heads", "query heads"), ("num_key_value_heads", "key heads")):
-        size = layout.size(f"model.{path}")
-        if size is not None and size % ranks:
-            message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
-            paths = ("parallelism.context_type", "parallelism.context")
-            reason = f"{size} {name} not divisible by context x tensor"
-            yield Broken("G10", message, 'context_type = "ring"', paths, reason)
-
-
-def context_kernel(layout: Layout) -> Iterator[Broken]:
-    """G10: Megatron-LM's own attention runs on one context rank: core/transformer/dot_product_attention.py asserts it."""
-    training, context = layout.situation.plan.training, layout.degree("context")
-    if context == 1 or (training.framework, training.attention) != ("megatron", "eager"):
-        return
-    message = (
-        f"context {context} with eager attention: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
-    )
-    paths, reason = ("parallelism.context", "training.attention"), "context ranks with Megatron-LM's eager attention"
-    yield Broken("G10", message, 'context = 1, or attention = "flash"', paths, reason)
 
 
 def shard_group(layout: Layout) -> Iterator[Broken]:

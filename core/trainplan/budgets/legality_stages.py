@@ -73,11 +73,28 @@ def chunks(layout: Layout) -> Iterator[Broken]:
         fix = _legal_chunks(layout, layers, pipeline, virtual)
         reason = f"{layers} layers not divisible by pipeline x virtual stages"
         yield Broken("G5", message, fix, paths, reason)
-    elif layout.microbatches is not None and layout.microbatches % pipeline:
-        message = f"{layout.microbatches} microbatches are no multiple of {pipeline} stages, which interleaving needs"
+    elif not whole_rounds(layout, pipeline):
+        step = _rounds(layout, pipeline)
+        what = f"{step} rounds" if step != pipeline else f"{pipeline} stages"
+        message = f"{layout.microbatches} microbatches are no multiple of {what}, which interleaving needs"
         fix = f"a multiple of {pipeline} microbatches, or virtual_pipeline = 1"
         paths = ("batch.global_batch_sequences", *paths)
         yield Broken("G5", message, fix, paths, "interleaved: microbatches not divisible by pipeline")
+
+
+def whole_rounds(layout: Layout, pipeline: int) -> bool:
+    """Whether microbatches come in whole rounds of an interleaved schedule; taken so where their number is not known."""
+    return layout.microbatches is None or layout.microbatches % _rounds(layout, pipeline) == 0
+
+
+def _rounds(layout: Layout, pipeline: int) -> int:
+    """What microbatches have to be a multiple of: Megatron-LM's rounds have one of each stage, PyTorch's one or more.
+
+    PyTorch, distributed/pipelining/schedules.py, ScheduleInterleaved1F1B: number_of_rounds = max(1, microbatches // stages).
+    """
+    if layout.situation.plan.training.framework != "torchtitan":
+        return pipeline
+    return max(1, (layout.microbatches or 0) // pipeline)
 
 
 def whole_chunks(layers: int, pipeline: int, virtual: int) -> bool:
@@ -87,7 +104,7 @@ def whole_chunks(layers: int, pipeline: int, virtual: int) -> bool:
 
 def _legal_chunks(layout: Layout, layers: int, pipeline: int, virtual: int) -> str:
     """Virtual stages by the same rule, and a pipeline that keeps the plan's where only one a stage would be legal."""
-    grouped = layout.microbatches is None or not layout.microbatches % pipeline
+    grouped = whole_rounds(layout, pipeline)
     most = (layers + 2) // pipeline if grouped else 1
     legal = [1, *(count for count in range(2, most + 1) if whole_chunks(layers, pipeline, count))]
     fix = f"virtual_pipeline = {nearest_of(legal, virtual)}"

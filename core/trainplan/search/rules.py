@@ -12,6 +12,7 @@ from math import gcd, prod
 from typing import Any, Final
 
 from trainplan.budgets import legality as lg
+from trainplan.budgets import legality_context as lc
 from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
@@ -55,9 +56,9 @@ OF_NUMBERS: Final[Looks] = {
     lg.heads_and_widths: (TENSOR,),
     lg.tensor_domain: (TENSOR,),
     lg.experts: (EXPERT, EXPERT_TENSOR),
-    lg.sequence: (TENSOR, CONTEXT),
-    lg.context_heads: (TENSOR, CONTEXT),
-    lg.context_kernel: (CONTEXT,),
+    lc.sequence: (TENSOR, CONTEXT),
+    lc.context_heads: (TENSOR, CONTEXT),
+    lc.context_kernel: (CONTEXT,),
     lr.expert_sequence: (TENSOR,),
     lr.windows_in_ring: (CONTEXT,),
     lr.fp8_sizes: (TENSOR, EXPERT_TENSOR),
