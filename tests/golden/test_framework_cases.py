@@ -69,3 +69,12 @@ def test_deepspeed_exchanges_heads_that_do_not_divide(
         parallelism__context_type="all-to-all",
     )
     assert {finding.severity for finding in found(laid, "G10")} == ({severity} if severity else set())
+
+
+@pytest.mark.parametrize(
+    ("framework", "fate"), [("megatron", "2 would be dropped"), ("maxtext", "2 would be left over")]
+)
+def test_only_megatron_dropped_layers(framework: str, fate: str) -> None:
+    """NVIDIA/Megatron-LM issue 1304: 28 of 30 layers were built. MaxText refuses them: configs/types.py of e591f30."""
+    laid = made(model=model(num_hidden_layers=30), training__framework=framework, parallelism__pipeline=4)
+    assert fate in one(laid, "G4").message

@@ -25,7 +25,8 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
     elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
         yield from _ends(layout, layers, pipeline, paths)
     elif layers % pipeline and layout.situation.plan.training.framework not in ENDS_BY_THEMSELVES:
-        message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be dropped"
+        fate = "dropped" if layout.situation.plan.training.framework == "megatron" else "left over"
+        message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be {fate}"
         yield Broken("G4", message, _split(layers, pipeline), paths, f"{layers} layers not divisible by pipeline")
 
 
