@@ -52,6 +52,7 @@ def test_torchtitan_splits_two_slices_of_a_context_rank_over_tensor_ranks(
     [
         (20, 20, "deepspeed", "warning"),
         (28, 28, "deepspeed", "warning"),
+        (28, None, "deepspeed", "warning"),
         (24, 24, "deepspeed", None),
         (28, 4, "deepspeed", "error"),
         (4, 4, "deepspeed", "error"),
@@ -59,11 +60,13 @@ def test_torchtitan_splits_two_slices_of_a_context_rank_over_tensor_ranks(
     ],
 )
 def test_deepspeed_exchanges_heads_that_do_not_divide(
-    heads: int, keys: int, framework: str, severity: str | None
+    heads: int, keys: int | None, framework: str, severity: str | None
 ) -> None:
     """DeepSpeed pull 6392: 20 heads over 8 ranks run, some ranks with one more; fewer heads than ranks or grouped keys do not."""
     laid = made(
-        model=model(hidden_size=heads * 128, num_attention_heads=heads, num_key_value_heads=keys),
+        model=model(
+            hidden_size=heads * 128, num_attention_heads=heads, **({"num_key_value_heads": keys} if keys else {})
+        ),
         training__framework=framework,
         parallelism__context=8,
         parallelism__context_type="all-to-all",

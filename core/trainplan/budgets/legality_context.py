@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import lcm
 
-from trainplan.budgets.layout import Broken, Layout
+from trainplan.budgets.layout import Broken, Layout, nearest
 
 
 def sequence(layout: Layout) -> Iterator[Broken]:
@@ -40,12 +40,13 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
     ranks = layout.degree("context") * layout.degree("tensor")
     if layout.situation.plan.parallelism.context_type != "all-to-all" or layout.degree("context") == 1:
         return
-    if _uneven_heads(layout):
-        size, paths = layout.size("model.num_attention_heads"), ("parallelism.context_type", "parallelism.context")
+    uneven, context = _uneven_heads(layout), layout.degree("context")
+    if uneven is not None:
         message = (
-            f"{size} heads over {ranks} ranks of context x tensor: some ranks have one more, and all wait for these"
+            f"{uneven} heads of a tensor rank over {context} context ranks: some have one more, and all wait for these"
         )
-        yield Broken("G10", message, 'context_type = "ring"', paths, "heads uneven over context x tensor", "warning")
+        fix, paths = f"context = {nearest(uneven, context)}", ("parallelism.context", "parallelism.context_type")
+        yield Broken("G10", message, fix, paths, "heads uneven over context ranks", "warning")
         return
     for path, name in (("num_attention_heads", "query heads"), ("num_key_value_heads", "key heads")):
         size = layout.size(f"model.{path}")
@@ -56,16 +57,22 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
             yield Broken("G10", message, 'context_type = "ring"', paths, reason)
 
 
-def _uneven_heads(layout: Layout) -> bool:
-    """Whether DeepSpeed exchanges heads that do not divide: as many keys as queries, more of them than context ranks.
+def _uneven_heads(layout: Layout) -> int | None:
+    """Heads of a tensor rank that DeepSpeed exchanges unevenly: as many keys as queries, and more than context ranks.
 
     DeepSpeed edaa722, sequence/layer.py: single_all_to_all takes uneven_heads_all2all then; one count serves queries and keys.
     """
     heads, keys = (layout.size(f"model.{name}") for name in ("num_attention_heads", "num_key_value_heads"))
     context, tensor = layout.degree("context"), layout.degree("tensor")
-    if layout.situation.plan.training.framework != "deepspeed" or heads is None or heads != keys or heads % tensor:
-        return False
-    return heads // tensor > context and heads // tensor % context != 0
+    if (
+        layout.situation.plan.training.framework != "deepspeed"
+        or heads is None
+        or heads % tensor
+        or keys not in {None, heads}
+    ):
+        return None
+    each = heads // tensor
+    return each if each > context and each % context else None
 
 
 def context_kernel(layout: Layout) -> Iterator[Broken]:
