@@ -5,25 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan import numbers
+from trainplan.budgets.steptime import WATERFALL
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table
-
-WATERFALL: Final = (
-    "products",
-    "attention",
-    "elementwise",
-    "host",
-    "head",
-    "tensor",
-    "context",
-    "expert",
-    "pipeline",
-    "data",
-    "imbalance",
-    "bubble",
-    "optimizer",
-    "stragglers",
-)
-"""Parts of the predicted step in the order in which they are drawn; they sum to it."""
 
 PARALLELISM: Final = Table(
     "Parallelism",

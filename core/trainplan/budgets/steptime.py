@@ -7,8 +7,10 @@ checkpoint stall, and it does not replace the plan's utilization: a prediction s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from trainplan.budgets.communication import (
+    DIMENSIONS,
     CommunicationBudget,
     Operation,
     communication_budget,
@@ -33,6 +35,24 @@ from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
 from trainplan.frozen import field_names
+
+WATERFALL: Final = (
+    "products",
+    "attention",
+    "elementwise",
+    "host",
+    "head",
+    "tensor",
+    "context",
+    "expert",
+    "pipeline",
+    "data",
+    "imbalance",
+    "bubble",
+    "optimizer",
+    "stragglers",
+)
+"""Parts of the predicted step in the order in which they are drawn; they sum to it."""
 
 
 @record
@@ -219,5 +239,5 @@ def _budget(
 
 def _blocked(code: str) -> tuple[StepBudget, CommunicationBudget]:
     time, share, sent = blocked(code, "s"), blocked(code), blocked(code, "bytes")
-    step = StepBudget(time, time, time, share, share, share, {})
-    return step, CommunicationBudget(sent, sent, sent, sent, sent, time, share, {}, ())
+    step = StepBudget(time, time, time, share, share, share, dict.fromkeys(WATERFALL, time))
+    return step, CommunicationBudget(sent, sent, sent, sent, sent, time, share, dict.fromkeys(DIMENSIONS, time), ())

@@ -46,13 +46,13 @@ def model_arguments(e: Estimate) -> Arguments:
     }
     refuse(wrong, "Megatron")
     positions = s.value("model.max_position_embeddings")
-    lengths = [s["data.sequence_length"], *([positions] if positions else [])]
+    lengths = [whole(e, "data.sequence_length"), *([int(positions)] if positions else [])]
     return [
         ("--num-layers", f"{whole(e, 'model.num_hidden_layers')}"),
         ("--hidden-size", f"{whole(e, 'model.hidden_size')}"),
         ("--ffn-hidden-size", f"{whole(e, 'model.intermediate_size')}"),
         ("--vocab-size", f"{whole(e, 'model.vocab_size')}"),
-        ("--max-position-embeddings", f"{int(max(lengths))}"),
+        ("--max-position-embeddings", f"{max(lengths)}"),
         ("--position-embedding-type", known(e, "model.position_embedding", _POSITIONS)),
         ("--normalization", known(e, "model.norm", _NORMS)),
         *flag(s.flag("model.gated_mlp"), "--swiglu"),
