@@ -45,14 +45,12 @@ def model_arguments(e: Estimate) -> Arguments:
         "model.moe.router_bias": bool(s.value("model.moe.router_bias")),
     }
     refuse(wrong, "Megatron")
-    positions = s.value("model.max_position_embeddings")
-    lengths = [whole(e, "data.sequence_length"), *([int(positions)] if positions else [])]
     return [
         ("--num-layers", f"{whole(e, 'model.num_hidden_layers')}"),
         ("--hidden-size", f"{whole(e, 'model.hidden_size')}"),
         ("--ffn-hidden-size", f"{whole(e, 'model.intermediate_size')}"),
         ("--vocab-size", f"{whole(e, 'model.vocab_size')}"),
-        ("--max-position-embeddings", f"{max(lengths)}"),
+        ("--max-position-embeddings", f"{_most_positions(e)}"),
         ("--position-embedding-type", known(e, "model.position_embedding", _POSITIONS)),
         ("--normalization", known(e, "model.norm", _NORMS)),
         *flag(s.flag("model.gated_mlp"), "--swiglu"),
@@ -64,6 +62,12 @@ def model_arguments(e: Estimate) -> Arguments:
             else []
         ),
     ]
+
+
+def _most_positions(e: Estimate) -> int:
+    """Positions of the model, or of a sequence where that is longer."""
+    known = e.situation.value("model.max_position_embeddings")
+    return max(whole(e, "data.sequence_length"), int(known) if known else 0)
 
 
 def attention_arguments(e: Estimate) -> Arguments:
