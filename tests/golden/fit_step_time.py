@@ -1,6 +1,7 @@
 """Fits the step-time model on the published rows and prints what it reaches: run by hand, with `--write` into the catalogue.
 
-Soft-L1 loss on the log of predicted over measured; a row weighs by its source's size to the power -0.35; priors are log-normal.
+Cauchy loss on the log of predicted over measured, since rows that are far off are slow ones, each with a fault of its own;
+a row weighs by its source's size to the power -0.35; priors are log-normal.
 Dense numbers first, then those of experts on rows of models with experts, gpt-oss left out. Leaving a source out refits
 everything without it; containers of Megatron-Bridge count as sources. Nothing is fitted for a row or a model.
 """
@@ -141,8 +142,8 @@ def slopes(data: Rows, values: Vector, which: Sequence[int], free: Sequence[int]
 
 
 def weighed(data: Rows, which: Sequence[int], residuals: Vector) -> Vector:
-    """Weights of one round: the source's, and the soft-L1 loss's."""
-    return data.weights[list(which)] / np.sqrt(1.0 + (residuals / SCALE) ** 2) / SCALE**2
+    """Weights of one round: the source's, and the Cauchy loss's."""
+    return data.weights[list(which)] / (1.0 + (residuals / SCALE) ** 2) / SCALE**2
 
 
 def step(
@@ -189,11 +190,19 @@ def relative(residuals: Vector) -> list[float]:
     return [float(value) for value in np.expm1(residuals)]
 
 
-def main() -> None:
-    """Fit, print, and write where asked."""
-    words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--write", action="store_true", help="write the numbers into the catalogue")
-    write = words.parse_args().write
+@dataclass(frozen=True)
+class Outcome:
+    """Logarithms of all numbers and their errors, the residuals of rows left out with their source, the numbers of each fold."""
+
+    data: Rows
+    values: Vector
+    errors: Vector
+    held: Vector
+    folds: Vector
+
+
+def outcome() -> Outcome:
+    """Fit on every row, then on every row but those of each source."""
     data = Rows()
     dense = [i for i in range(len(data.cases)) if not data.sparse[i]]
     experts = [i for i in range(len(data.cases)) if data.sparse[i] and not data.odd[i]]
@@ -202,20 +211,28 @@ def main() -> None:
     start = np.array([math.log(number.prior) for number in NUMBERS])
     values, spread, slope = fit(data, start, dense, plain)
     values, spread_e, slope_e = fit(data, values, experts, routed)
-    every = list(range(len(data.cases)))
-    print_residuals(data, data.residuals(values, every), "in sample")
+    errors = np.zeros(len(NUMBERS))
+    errors[plain], errors[routed] = np.sqrt(np.diag(spread)), np.sqrt(np.diag(spread_e))
     held, folds = leave_out(data, values, dense, experts, plain, routed, slope, slope_e)
-    print_residuals(data, held, "its source left out")
-    print_coverage(data, held)
-    print_pilots(data, held)
-    errors = dict(zip(plain, np.sqrt(np.diag(spread)), strict=True)) | dict(
-        zip(routed, np.sqrt(np.diag(spread_e)), strict=True)
-    )
+    return Outcome(data, values, errors, held, folds)
+
+
+def main() -> None:
+    """Fit, print, and write where asked."""
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--write", action="store_true", help="write the numbers into the catalogue")
+    write = words.parse_args().write
+    found = outcome()
+    print_residuals(found.data, found.data.residuals(found.values, range(len(found.data.cases))), "in sample")
+    print_residuals(found.data, found.held, "its source left out")
+    print_coverage(found.data, found.held)
+    print_pilots(found.data, found.held)
     for k, number in enumerate(NUMBERS):
-        low, high = float(np.exp(folds[:, k].min())), float(np.exp(folds[:, k].max()))
-        print(f"{number.name:<40}{math.exp(values[k]):>12.4g}  +- {errors[k]:5.1%}   {low:.3g} to {high:.3g}")
+        value, error = math.exp(found.values[k]), float(found.errors[k])
+        low, high = float(np.exp(found.folds[:, k].min())), float(np.exp(found.folds[:, k].max()))
+        print(f"{number.name:<40}{value:>12.4g}  +- {error:5.1%}   {low:.3g} to {high:.3g}")
         if write:
-            put(number, math.exp(values[k]), float(errors[k]), low, high)
+            put(number, value, error, low, high)
 
 
 def leave_out(
@@ -267,21 +284,21 @@ def print_coverage(data: Rows, held: Vector) -> None:
 def print_pilots(data: Rows, held: Vector) -> None:
     """Errors of the rest of a source, part and model, before and after one of its rows moved the estimate by the stated trust."""
     for sparse, trust in TRUST.items():
-        groups: dict[tuple[object, ...], list[float]] = {}
-        for one, value in zip(data.cases, held, strict=True):
-            if one.sparse is sparse:
-                key = (one.source, one.row["accelerator"], one.row["model"], one.row.get("hidden"))
-                groups.setdefault(key, []).append(float(value))
-        pairs = [
-            (a, b)
-            for group in groups.values()
-            if len(group) > 2
-            for i, a in enumerate(group)
-            for b in group[:i] + group[i + 1 :]
-        ]
+        pairs = pilots(data, held, sparse=sparse)
         for share in (0.0, trust):
             moved = [math.expm1(rest - share * pilot) for pilot, rest in pairs]
             print(f"  pilot {'experts' if sparse else 'dense'}, trust {share}: {summary(moved)}")
+
+
+def pilots(data: Rows, held: Vector, *, sparse: bool) -> list[tuple[float, float]]:
+    """Residuals of a pilot and of another row of its source, part and model, of groups of three at least."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for one, value in zip(data.cases, held, strict=True):
+        if one.sparse is sparse:
+            key = (one.source, one.row["accelerator"], one.row["model"], one.row.get("hidden"))
+            groups.setdefault(key, []).append(float(value))
+    whole = [group for group in groups.values() if len(group) > 2]
+    return [(a, b) for group in whole for i, a in enumerate(group) for b in group[:i] + group[i + 1 :]]
 
 
 def put(number: Number, value: float, spread: float, low: float, high: float) -> None:

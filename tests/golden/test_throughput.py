@@ -17,7 +17,6 @@ from throughput_plans import NO_BATCH, NO_SHAPES, Case, Row, case, left_out, pre
 from trainplan import catalogue
 from trainplan.budgets.kernels import family_of, fitted
 from trainplan.catalogue import entry, names
-from trainplan.interop.calibration import TRUST
 
 
 @cache
@@ -135,25 +134,6 @@ def test_no_model_of_layouts_could_order_the_noisy_rows() -> None:
     scatter = sum(math.log(m / t) ** 2 for m, t in freed) / (len(freed) - len(factors))
     assert math.sqrt(scatter) == pytest.approx(0.07, abs=0.01)
     assert kendall(freed) < 0.8
-
-
-def test_a_pilot_of_the_same_model_makes_the_rest_better() -> None:
-    """One row of a source, part and model, with the stated trust, moves the others towards what was measured."""
-    for experts in (False, True):
-        groups: dict[tuple[object, ...], list[float]] = defaultdict(list)
-        for one, time in results():
-            if one.sparse is experts:
-                key = (one.source, one.row["accelerator"], one.row["model"], one.row.get("hidden"))
-                groups[key].append(math.log(time / one.row["step_time"]))
-        pairs = [
-            (a, b)
-            for group in groups.values()
-            if len(group) >= 3
-            for i, a in enumerate(group)
-            for b in group[:i] + group[i + 1 :]
-        ]
-        moved = median(abs(rest - TRUST[experts] * pilot) for pilot, rest in pairs)
-        assert moved < median(abs(rest) for _, rest in pairs)
 
 
 def calculon() -> dict[str, list[tuple[float, float]]]:

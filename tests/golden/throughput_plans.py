@@ -115,7 +115,7 @@ def conditions_of(one: Case, numbers: Numbers) -> Conditions:
     known = conditions(one.s, numbers)
     if one.row.get("recompute") in RECOMPUTED:
         linear, core = (given("layers computed again", share, "1", "row") for share in RECOMPUTED[one.row["recompute"]])
-        known = replace(known, linear_recomputed=linear, attention_recomputed=core)
+        known = replace(known, linear_recomputed=linear, attention_recomputed=core, last_skipped=None)
     if one.row["precision"] == "nvfp4":
         gain = max(float(numbers["fp8"]), float(numbers["fp4"]) * _fp4_ratio(one.s) / 4.0)
         known = replace(known, speedup=given("gain of fp4 products", gain, "1", "row"))
@@ -123,13 +123,10 @@ def conditions_of(one: Case, numbers: Numbers) -> Conditions:
         known = replace(known, fabric=c.fabric_rate(one.s["cluster.scale_out_bandwidth"], numbers["site"]))
     if one.source == "llm-foundry" and one.row["accelerator"] == "h100-sxm":
         slower = f.variant_efficiency(known.efficiency, numbers["early_software"])
-        rate = f.attention_rate(known.peak, slower, numbers["attention_most"], numbers["attention.torch"], _one())
+        share, own = numbers["attention.torch"], numbers["attention_kernels.torch"]
+        rate = f.attention_rate(known.peak, slower, numbers["attention_most"], share, own)
         known = replace(known, efficiency=slower, attention=rate)
     return known
-
-
-def _one() -> Figure:
-    return given("as others", 1.0, "1", "row")
 
 
 def _fp4_ratio(s: Situation) -> float:

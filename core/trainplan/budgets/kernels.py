@@ -49,12 +49,18 @@ RECOMPUTED: Final = {
 }
 """Share of the linear layers and of the attention core that is computed again, by recompute and kind of framework."""
 
+EARLY: Final = ("fsdp",)
+"""Frameworks whose full recompute stops once the block's backward has what it needs: PyTorch's default; torchtitan's is not to."""
+
 Numbers = Mapping[str, Figure]
 
 
 @record
 class Conditions:
-    """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column. `eager`: scores materialise."""
+    """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column. `eager`: scores materialise.
+
+    `last_skipped` is the share of a dense block's last product that recompute leaves out, None where it leaves out nothing.
+    """
 
     eager: bool
     peak: Figure
@@ -67,6 +73,7 @@ class Conditions:
     attention: Figure
     linear_recomputed: Figure
     attention_recomputed: Figure
+    last_skipped: Figure | None
     host_floor: Figure
     expert_floor: Figure
     tensor_exposed: Figure
@@ -144,6 +151,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         attention=_attention(known, stack, peak, efficiency),
         linear_recomputed=linear,
         attention_recomputed=core,
+        last_skipped=_last_skipped(s),
         host_floor=known[f"host_floor.{'eager' if stack == 'torch' else stack}"],
         expert_floor=known["expert_floor_xla" if stack == "xla" else "expert_floor"],
         tensor_exposed=_exposed(s, "overlap_tensor", _tensor_default(s, stack, linear, known["tensor_exposed"])),
@@ -175,8 +183,15 @@ def _efficiency(s: Situation, known: Numbers) -> Figure:
 def _attention(known: Numbers, stack: str, peak: Figure, efficiency: Figure) -> Figure:
     if stack == "eager":
         return blocked("none", "FLOP/s")
-    faster = known.get("attention_speedup", _one("exponential unit as others"))
-    return f.attention_rate(peak, efficiency, known["attention_most"], known[f"attention.{stack}"], faster)
+    return f.attention_rate(
+        peak, efficiency, known["attention_most"], known[f"attention.{stack}"], _part_kernels(known, stack)
+    )
+
+
+def _part_kernels(known: Numbers, stack: str) -> Figure:
+    """What a stack's attention kernels make of this part, beside what they make of others."""
+    own = known.get(f"attention_kernels.{stack}")
+    return known.get("attention_speedup", _one("attention kernels as on other parts")) if own is None else own
 
 
 def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
@@ -192,6 +207,18 @@ def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
         for name, share in zip(names, shares, strict=True)
     )
     return linear, core
+
+
+def _last_skipped(s: Situation) -> Figure | None:
+    """1 where recompute is full and stops early, else 0."""
+    if s.plan.training.framework not in EARLY:
+        return None
+    word = s.kind("parallelism.recompute")
+    if isinstance(word, Kinds):
+        return word.of([float(one == "full") for one in word.words])
+    kind, verified = s.origin("parallelism.recompute")
+    share = float(word == "full")
+    return given("last product left out", share, "1", "parallelism.recompute", kind=kind, verified=verified)
 
 
 def _exposed(s: Situation, field: str, default: Figure) -> Figure:

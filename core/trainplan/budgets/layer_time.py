@@ -46,9 +46,12 @@ def cut(s: Situation, flops: FlopsBudget) -> Cut:
 
 def layer_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sparse: bool) -> LayerTime:
     """One layer, with experts or without."""
-    forward = total(**_attention_products(s, model, k, here), **(_experts(s, k, here) if sparse else _mlp(s, k, here)))
+    block = _experts(s, k, here) if sparse else _mlp(s, k, here)
+    forward = total(**_attention_products(s, model, k, here), **block)
     memory = f.over_rate(_elementwise(s, model, k, here, sparse=sparse), k.memory)
     products = f.passes_time(forward, k.linear_recomputed)
+    if k.last_skipped is not None and not sparse:
+        products = f.early_stopped_time(products, block["mlp_down"], k.last_skipped)
     attention = _core(model, k, here)
     elementwise = f.passes_time(memory, k.linear_recomputed)
     device = total(products=products, attention=attention, elementwise=elementwise)

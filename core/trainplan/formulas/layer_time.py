@@ -104,9 +104,12 @@ def split_width(width: float, ways: float, tensor: float) -> float:
 
 
 @formula("FLOP/s", source=MODEL)
-def attention_rate(peak: float, efficiency: float, most: float, share: float, exponential: float) -> float:
-    """Rate of a fused attention core: peak x min(efficiency, most) x share of the kernel set x faster exponential unit."""
-    return peak * minimum(efficiency, most) * share * exponential
+def attention_rate(peak: float, efficiency: float, most: float, share: float, own: float) -> float:
+    """Rate of a fused attention core: peak x min(efficiency, most) x share of the kernel set x what is the part's own.
+
+    A part's own are a faster exponential unit, or kernels that do not use what is new in it.
+    """
+    return peak * minimum(efficiency, most) * share * own
 
 
 @formula("s", source=MODEL)
@@ -217,6 +220,19 @@ def over_rate(amount: float, rate: float) -> float:
 def passes_time(forward: float, recomputed: float) -> float:
     """Forward, twice as much backward, and the share of forward that is computed again."""
     return (3.0 + recomputed) * forward
+
+
+@formula(
+    "s",
+    source="PyTorch, torch.utils.checkpoint: the non-reentrant one stops recomputation as soon as all needed intermediate "
+    "activations have been recomputed, by default",
+)
+def early_stopped_time(passes: float, last: float, skipped: float) -> float:
+    """Passes over a block whose last product is not computed again: backward needs its input, and nobody its output.
+
+    A block of experts weighs its last product's output, so it is needed there. All-reduces behind it are counted all the same.
+    """
+    return passes - skipped * last
 
 
 @formula("s", source=MODEL)
