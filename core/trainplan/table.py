@@ -125,11 +125,7 @@ def movement(before: Value | None, after: Value, style: Style) -> str:
         return ""
     if isinstance(before, Figure) and isinstance(after, Figure):
         return style(float(after)).moved(float(before), float(after))
-    same = type(before) is type(after) and (
-        str(before) == str(after)
-        if isinstance(before, Choice)
-        else getattr(before, "code", "") == getattr(after, "code", "")
-    )
+    same = type(before) is type(after) and (not isinstance(before, Choice) or str(before) == str(after))
     return "" if same else "changed"
 
 

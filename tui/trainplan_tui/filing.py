@@ -8,6 +8,7 @@ from trainplan.figure import Figure
 from trainplan.files.save import ChangedOnDisk, Saved, SaveError
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath, Unusable
+from trainplan_tui.session import Refused
 from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
 
@@ -88,19 +89,25 @@ def save_as_and_leave(host: Host) -> None:
 
 
 def edit_text(host: Host, line: int = 1) -> None:
-    """Open the plan's text in the editor and take the result back as one edit."""
+    """Open the plan's text in the editor and take the result back as one edit; a text that was refused is opened again."""
     session = host.session
-    text = host.run_editor(session.history.now.text, line)
+    now, begin = session.history.now.text, session.history.now.text
+    if session.refused is not None and session.refused.before == now:
+        begin, line = session.refused.text, session.refused.line
+    text = host.run_editor(begin, line)
     if text is None:
         return
-    if text == session.history.now.text:
+    session.refused = None
+    if text == now:
         host.message = "nothing changed in the editor"
         return
     try:
         moved = session.take_text(text, "the file in the editor")
     except Unusable as error:
         first, others = error.errors[0], len(error.errors) - 1
-        host.message = f"not taken: {first}{f' and {others} more' if others else ''}; the plan is as before"
+        session.refused = Refused(now, text, first.line)
+        more = f", and {others} more" if others else ""
+        host.message = f"not taken{more}; e opens your text again: line {first.line}: {first.message}"
         return
     host.message = f"taken from the editor: {moved} numbers moved"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainplan.estimation import Estimate, estimate
 from trainplan.plan.leaves import field_differences
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from trainplan.plan.edit import Edited
     from trainplan.published import Run
     from trainplan_tui.dossier import Dossier
+
+
+class Refused(NamedTuple):
+    """A text that an editor left and that was refused: the text it began from, its own, and the line of the first error."""
+
+    before: str
+    text: str
+    line: int
 
 
 class Session:
@@ -44,6 +52,7 @@ class Session:
         self.reasons: dict[str, str] = {}
         self.ticks: dict[str, set[str]] = {}
         self.person = self.author = ""
+        self.refused: Refused | None = None
         self.shown = self._shown(self.history.now, self.saved, () if pending else None, pending=pending)
 
     @property

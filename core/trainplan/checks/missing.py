@@ -18,6 +18,15 @@ OPTIONAL: Final = (
 )
 """Fields whose absence leaves a budget open without making the rest false: a warning."""
 
+MODEL: Final = (
+    "model.vocab_size",
+    "model.num_hidden_layers",
+    "model.hidden_size",
+    "model.num_attention_heads",
+    "model.intermediate_size",
+)
+"""What a model of one's own cannot be without: all of it is told at once."""
+
 INSTEAD: Final = {"peak_flops": "cluster.peak_flops", "peak_flops_fp32": "cluster.peak_flops"}
 """Plan fields that stand for a fact of the catalogue, where one does."""
 
@@ -35,7 +44,8 @@ def missing_fields(estimate: Estimate) -> list[Finding]:
 
 def _needed(estimate: Estimate) -> list[str]:
     data = estimate.plan.data
-    needed = [] if data.sampler is not None else ["data.sampler"]
+    needed = [path for path in MODEL if isinstance(estimate.situation[path], Blocked)]
+    needed += [] if data.sampler is not None else ["data.sampler"]
     return needed if data.sources else [*needed, "data.sources"]
 
 
@@ -50,11 +60,16 @@ def _finding(path: str, keys: list[str]) -> Finding:
         f"missing:{path}",
         severity,
         _budget(path),
-        f"{field_label(path)} is missing{waits}",
+        f"{_said(field_label(path))} missing{waits}",
         f"give {path}",
         (path,),
         len(keys),
     )
+
+
+def _said(label: str) -> str:
+    """`layers are`, `vocabulary is`."""
+    return f"{label} {'are' if label.endswith('s') and not label.endswith(('ss', 'us', 'is', 'as')) else 'is'}"
 
 
 def _of_catalogue(path: str, keys: list[str], waits: str) -> Finding:
