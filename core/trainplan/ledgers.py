@@ -121,9 +121,7 @@ TOKENS: Final = Table(
     ),
 )
 
-_SIZES: Final = (
-    "num_hidden_layers hidden_size intermediate_size num_attention_heads num_key_value_heads vocab_size".split()
-)
+_MODEL: Final = ("num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads", "vocab_size")
 """Fields of a model that has no preset; the others have defaults, and are set by their path."""
 
 COMPUTE: Final = Table(
@@ -173,7 +171,7 @@ COMPUTE: Final = Table(
         FigureRow("compute.training_flops_6pn"),
         RuleRow("the model"),
         FieldRow("model.preset"),
-        *(FieldRow(f"model.{name}") for name in _SIZES),
+        *(FieldRow(f"model.{name}") for name in _MODEL),
         FigureRow("model.parameters"),
         FigureRow("model.active_parameters"),
         FigureRow("model.matmul_parameters"),
