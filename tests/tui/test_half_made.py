@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from tests.tui.conftest import lines_of
+
 PLANS = {
     "new": 'format = 1\n[model]\npreset = "llama-3.1-8b"\n[cluster]\naccelerator = "h100-sxm"\nnodes = 128\n',
     "no model": "format = 1\n[model]\n[cluster]\nnodes = 4\n",
     "empty": "format = 1\n",
 }
-
-
-def lines_of(app) -> list[str]:
-    """The screen as text."""
-    return ["".join(span.text for span in line) for line in app.grid.lines]
 
 
 EVERY = "2 3 4 5 6 7 8 9 0 1"

@@ -42,9 +42,9 @@ def add(host: Host) -> None:
     host.open_sheet(LineSheet(host, "add", title, note, lambda words: _grow(host, edit, words)))
 
 
-def _grow(host: Host, edit: Callable[[str, Plan, str, str], Edited], words: str) -> None:
+def _grow(host: Host, edit: Callable[[str, Plan, str, str], Edited], words: str) -> bool:
     now, file = host.session.history.now, host.session.path.name
-    _commit(host, lambda: edit(now.text, now.plan, words, file), f"added {words.split(maxsplit=1)[0]}")
+    return _commit(host, lambda: edit(now.text, now.plan, words, file), f"added {words.split(maxsplit=1)[0]}")
 
 
 def remove(host: Host) -> None:
@@ -166,14 +166,16 @@ def _entry_under(host: Host) -> str | None:
     return None
 
 
-def _commit(host: Host, make: Callable[[], Edited | None], done: str) -> None:
+def _commit(host: Host, make: Callable[[], Edited | None], done: str) -> bool:
+    """Make an edit and say what it moved; False and the reason where it was refused."""
     try:
         attempt = make()
     except (Unusable, UnknownPath) as error:
         host.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
-        return
+        return False
     if attempt is None:
         host.message = "at the end of its list"
-        return
+        return False
     moved = host.session.commit(attempt, done)
     host.message = f"{done}: {moved} numbers moved; u takes it back"
+    return True

@@ -12,20 +12,25 @@ from trainplan_tui.widgets.line import LineEdit
 
 
 class LineSheet:
-    """One line to type in; `enter` hands it over, `esc` leaves everything as it is."""
+    """One line to type in; `enter` hands it over, `esc` leaves everything as it is. What is refused stays, with the reason."""
 
     page = False
     typing = True
 
     def __init__(
-        self, host: Host, word: str, title: str, note: str, then: Callable[[str], None], begin: str = ""
+        self, host: Host, word: str, title: str, note: str, then: Callable[[str], bool], begin: str = ""
     ) -> None:
         self.host, self.word, self.title, self.note, self.then = host, word, title, note, then
-        self.line = LineEdit(begin, len(begin))
+        self.line, self.refusal = LineEdit(begin, len(begin)), ""
 
     def wanted(self, width: int) -> int:
-        """Title, line, note."""
-        return 4
+        """Title, line, note, and why it was refused."""
+        return 4 + len(self._reasons(width))
+
+    def _reasons(self, width: int) -> list[str]:
+        from trainplan_tui.panes.inspector import wrapped
+
+        return wrapped(self.refusal, width - 5) if self.refusal else []
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The line being typed under its title."""
@@ -33,9 +38,13 @@ class LineSheet:
         canvas = Canvas(width, glyphs)
         seen = self.line.view(width - 6)
         canvas.put(2, ":")
-        canvas.put(4, seen.text, "edit")
+        canvas.put(4, seen.text, "error" if self.refusal else "edit")
         canvas.cursor(4 + seen.column, 4 + seen.column)
         found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
+        for reason in self._reasons(width):
+            said = Canvas(width, glyphs)
+            said.put(4, reason, "error")
+            found.append(said.line())
         return found[:height] + [()] * (height - len(found))
 
     def cursor(self) -> tuple[int, int]:
@@ -48,10 +57,11 @@ class LineSheet:
             self.host.close_sheet()
         elif key == "enter":
             self.host.close_sheet()
-            if self.line.text.strip():
-                self.then(self.line.text.strip())
+            if self.line.text.strip() and not self.then(self.line.text.strip()):
+                self.refusal, self.host.message = self.host.message, ""
+                self.host.open_sheet(self)
         else:
-            self.line = self.line.take(key, character) or self.line
+            self.line, self.refusal = self.line.take(key, character) or self.line, ""
 
     def paste(self, text: str) -> None:
         """Pasted text goes into the line."""

@@ -222,8 +222,8 @@ class ExplainSheet(Listing):
         ask = LineSheet(self.host, "editing", path, sentence_of(path), lambda typed: self._apply(path, typed), text)
         self.host.open_sheet(ask)
 
-    def _apply(self, path: str, typed: str) -> None:
-        self.host.apply(path, typed)
+    def _apply(self, path: str, typed: str) -> bool:
+        return self.host.apply(path, typed)
 
     def as_text(self) -> str:
         """The tree as text."""

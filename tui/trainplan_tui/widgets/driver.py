@@ -18,6 +18,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, Protocol, cast
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -37,6 +38,11 @@ RESTORE = (
 """All that was switched on, switched off: what a killed app owes its terminal. Control functions of xterm (ctlseqs)."""
 
 ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+
+
+_CODES = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
+for _code in [code for code, keys in _CODES.items() if isinstance(keys, str) and len(code) == 2]:
+    del _CODES[_code]  # `esc` and a digit that came in one packet are those two keys, not WezTerm's option key
 
 
 class Owner(Protocol):

@@ -1,0 +1,48 @@
+"""What is refused is kept: a text that an editor left, a line that was typed into a sheet."""
+
+from __future__ import annotations
+
+from tests.tui.conftest import lines_of
+
+
+async def test_a_text_that_was_refused_is_opened_again_at_its_line(play, example) -> None:
+    from trainplan_tui.filing import edit_text
+
+    opened: list[tuple[str, int]] = []
+    left = [example + "\ngargle = 1\n", example.replace('"15.6T"', '"14T"')]
+
+    async def twice(app, pilot) -> None:
+        app.run_editor = lambda text, line: opened.append((text, line)) or left[len(opened) - 1]
+        edit_text(app)
+        app.first = app.message
+        edit_text(app)
+
+    app = await play(example, then=twice)
+    wrong = left[0].splitlines().index("gargle = 1") + 1
+    assert app.first.startswith("not taken; e opens your text again: ")
+    assert opened == [(example, 1), (left[0], wrong)]
+    assert app.session.history.now.plan.data.train_tokens == 14e12
+
+
+async def test_a_plan_that_moved_since_is_not_put_back_by_a_refused_text(play, example) -> None:
+    from trainplan_tui.filing import edit_text
+
+    opened: list[str] = []
+
+    async def between(app, pilot) -> None:
+        app.run_editor = lambda text, line: opened.append(text) or text + "\ngargle = 1\n"
+        edit_text(app)
+        assert app.apply("data.train_tokens", "13T")
+        edit_text(app)
+
+    app = await play(example, then=between)
+    assert opened == [example, app.session.history.now.text]
+
+
+async def test_a_line_that_was_refused_stays_with_the_reason(play, example) -> None:
+    app = await play(example, "2 a web enter")
+    seen = lines_of(app)
+    assert any(line.startswith(" : web") for line in seen)
+    assert any("name, unique tokens and perhaps a weight" in line for line in seen)
+    app = await play(example, "2 a web enter ctrl+u books space 250B enter")
+    assert [source.name for source in app.session.history.now.plan.data.sources][-1] == "books"
