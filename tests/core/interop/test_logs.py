@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -307,3 +308,17 @@ def test_a_log_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "log")
     with pytest.raises(LogError, match="not a regular file"):
         read_log(tmp_path / "log", Measurement(None, None, None))
+
+
+def test_lines_that_are_cut_or_hold_no_number_are_counted(tmp_path: Path) -> None:
+    """One loses its time, one ends in the middle: both are told, with the first of them."""
+    lines = megatron(60)
+    steps = [place for place, line in enumerate(lines) if "elapsed time per iteration" in line]
+    first, second = steps[30], steps[40]
+    lines[first] = re.sub(r"(elapsed time per iteration \(ms\)): [\d.]+", r"\1: garbage", lines[first])
+    lines[second] = lines[second][: lines[second].index("|") + 12]
+    path = tmp_path / "train.log"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = measured(path)
+    assert found.dropped[f"not readable, the first is line {first + 1}"] == 2
+    assert found.rate == pytest.approx(RATE, rel=0.01)

@@ -62,6 +62,9 @@ _SHARDINGS: Final[dict[str, Arguments]] = {
 }
 
 
+UNPLANNED: Final = "learning rate, rotary base, norm epsilon, initialisation, data path"
+"""What Megatron takes its own default for, or asks for, since no budget rests on it."""
+
 SAID: Final = (
     "model",
     "data.sequence_length",
@@ -83,7 +86,7 @@ SAID: Final = (
 
 def megatron_text(run: Run) -> str:
     """The arguments one a line, under the plan's name and hash and what is not said. Raises ExportError."""
-    lines = [*heading(run), *not_said(run, SAID, "for whoever launches")]
+    lines = [*heading(run), *not_said(run, SAID, "for whoever launches"), f"not in a plan: {UNPLANNED}"]
     return (
         "\n".join([*(f"# {line}" for line in lines), *argument_lines(megatron_arguments(run.estimate, run.stop_after))])
         + "\n"

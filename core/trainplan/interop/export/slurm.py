@@ -109,7 +109,7 @@ def _heading(run: Run) -> list[str]:
         *(f"# {line}" for line in lines),
         f"# {whole(estimate, 'parallelism.world_size')} accelerators; the signal comes {grace(estimate)} s before the limit: "
         "two steps and two saves",
-        "# not in a plan: learning rate, data path, account, partition, reservation",
+        "# not in a plan: learning rate, rotary base, norm epsilon, data path, account, partition, reservation",
     ]
 
 

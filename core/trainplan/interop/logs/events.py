@@ -55,10 +55,15 @@ class Interruption:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A line of a step that is cut or holds no number where one belongs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Framework:
     """Which framework prints such lines."""
 
     name: str
 
 
-Event: TypeAlias = "Step | Stall | Peak | Retries | Setting | Interruption | Framework"
+Event: TypeAlias = "Step | Stall | Peak | Retries | Setting | Interruption | Unread | Framework"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Setting, Stall, Step
+from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Setting, Stall, Step, Unread
 
 KEPT: Final = 65_536
 WARM_STEPS, WARM_SHARE = 20, 0.10
@@ -78,7 +78,7 @@ class Measurement:
         self.series, self.early, self.dropped = Series(), Series(), Counter[str]()
         self.frameworks = Counter[str]()
         self.peaks: dict[bool, float] = {}
-        self.retries = 0
+        self.retries = self.unread = self.first_unread = 0
         self.stalls = array("d")
         self.date: str | None = None
         self._last, self._start, self._after = -1, 0, ""
@@ -102,6 +102,8 @@ class Measurement:
             self.settings[event.name] = self.printed[event.name] = event.value
         elif isinstance(event, Stall):
             self.stalls.append(event.seconds)
+        elif isinstance(event, Unread):
+            self.unread += 1
         else:
             self._interrupted(event)
 
@@ -151,7 +153,7 @@ class Measurement:
             variation=pstdev(rates) / fmean(rates),
             steps_used=used,
             steps_seen=self._seen,
-            dropped={reason: count for reason, count in self.dropped.items() if count},
+            dropped={reason: count for reason, count in self._dropped().items() if count},
             world=self.printed.get("world"),
             sequence=self.printed.get("sequence"),
             batch=self.printed.get("batch"),
@@ -162,6 +164,13 @@ class Measurement:
             date=self.date,
             retries=self.retries,
         )
+
+    def _dropped(self) -> dict[str, int]:
+        """What was dropped, by reason."""
+        if not self.unread:
+            return self.dropped
+        where = "line" if self.unread == 1 else "the first is line"
+        return {**self.dropped, f"not readable, {where} {self.first_unread}": self.unread}
 
     def _steady(self) -> tuple[list[float], int]:
         """Rates after the warm-up and how many steps they stand for; of a short log, the later half of what there is."""

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Setting, Stall, Step
+from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Setting, Stall, Step, Unread
 
 MEBI: Final = 2.0**20
 _ITERATION = re.compile(r"iteration\s+(\d+)\s*/")
+_CUT = re.compile(r"^\W*(?:\[[^]]*\]\s*)*iteration\s+\d+\s*/\s*\d+\s*\|")
+"""The head of a line of a step, which the rest has to follow."""
 _SAVE = re.compile(r"save-checkpoint \.*:\s*\(?\s*([\d.]+)(?:\s*,\s*([\d.]+))?")
 _SETTING = re.compile(r"^\W*(?:\w+:)?\s*(world_size|seq_length|global_batch_size)\s*\.{2,}\s*(\d+)\s*$")
 _WORLD = re.compile(r"using world size:\s*(\d+)")
@@ -34,6 +36,8 @@ def events_of(line: str) -> Iterator[Event]:
         yield Interruption("checkpoint")
     elif "validation loss at iteration" in line:
         yield Interruption("evaluation")
+    elif "iteration" in line and _CUT.match(line):
+        yield Unread()
     else:
         yield from _settings(line)
 
@@ -58,6 +62,7 @@ def _step(line: str) -> Iterator[Event]:
     in_seconds = "elapsed time per iteration (s)" in found
     elapsed = number(found.get(f"elapsed time per iteration ({'s' if in_seconds else 'ms'})"))
     if iteration is None or elapsed is None or elapsed <= 0:
+        yield Unread()
         return
     yield Framework("Megatron-DeepSpeed" if in_seconds else "Megatron-LM")
     tokens, samples = number(found.get("consumed tokens")), number(found.get("consumed samples"))
@@ -72,6 +77,7 @@ def _nemo(line: str) -> Iterator[Event]:
     found, iteration = cells(line), _ITERATION.search(line)
     seconds = number(found.get("train_step_timing in s"))
     if iteration is None or seconds is None or seconds <= 0:
+        yield Unread()
         return
     yield Framework("NeMo")
     peak = number(found.get("peak_memory_usage"))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from trainplan.interop.logs.events import Event, Step
+from trainplan.interop.logs.events import Event, Step, Unread
 from trainplan.interop.logs.measured import Measurement
 from trainplan.interop.logs.megatron import events_of as megatron_events
 from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_events
@@ -44,12 +44,14 @@ def read_log(path: Path, measurement: Measurement, progress: Progress | None = N
 
 def _read(file: BinaryIO, path: Path, size: int, measurement: Measurement, progress: Progress | None) -> None:
     reader, done, told = _reader(path, file), 0, 0
-    for line in lines(file):
+    for place, line in enumerate(lines(file), 1):
         done += len(line)
         text = line.decode("utf-8", "replace")
         for event in reader(text):
             if isinstance(event, Step):
                 _date(text, measurement)
+            elif isinstance(event, Unread) and not measurement.first_unread:
+                measurement.first_unread = place
             measurement.take(event)
         if progress is not None and done - told >= TOLD:
             told = done

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Stall, Step
+from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Stall, Step, Unread
 from trainplan.interop.logs.megatron import number
 
 GIBI: Final = 2.0**30
@@ -40,6 +40,8 @@ def titan_events(line: str) -> Iterator[Event]:
     step, rate = _STEP.search(plain), _TPS.search(plain)
     value = number(rate[1]) if rate is not None else None
     if step is None or not value:
+        if "tps:" in plain:
+            yield Unread()
         return
     yield Framework("torchtitan")
     memory = _MEMORY.search(plain)
