@@ -23,7 +23,7 @@ FLOP_RATE: Final = {k: v for k, v in DECIMAL.items() if k != "B"} | {
 TIME: Final = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 COUNT: Final = DECIMAL | BINARY
 
-_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 @frozen

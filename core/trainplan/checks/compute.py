@@ -224,9 +224,10 @@ def over_budget(estimate: Estimate) -> list[Finding]:
         return []
     currency = estimate.plan.cluster.currency
     message = f"the run costs {whole(cost)} {currency}, {whole(cost - budget)} above the budget"
-    return [
-        Finding("C14", "error", "compute", message, f"a budget of {whole(cost)} {currency}", ("schedule.budget",), 1e5)
-    ]
+    fix = (
+        f"a budget of {whole(cost)} {currency} at least (the forecast has its chance), fewer tokens or a faster layout"
+    )
+    return [Finding("C14", "error", "compute", message, fix, ("schedule.budget",), 1e5)]
 
 
 def assumed_utilization(estimate: Estimate) -> list[Finding]:

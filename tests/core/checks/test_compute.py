@@ -167,7 +167,7 @@ def test_c14_over_budget(varied: Any) -> None:
     finding = one(varied("data.train_tokens=300T", "schedule.budget=100"), "C14")
     cost = varied("data.train_tokens=300T").figure("compute.cost")
     assert finding.message.startswith(f"the run costs {cost:,.0f} USD")
-    assert finding.fix == f"a budget of {cost:,.0f} USD"
+    assert finding.fix.startswith(f"a budget of {cost:,.0f} USD at least")
     assert "C14" not in codes(varied("data.train_tokens=300T", "schedule.budget=1M"))
     assert "C14" not in codes(varied("schedule.budget=1", left_out=("cluster.price_per_accelerator_hour",)))
 

@@ -71,7 +71,7 @@ def test_what_is_no_quantity_names_the_nearest(text: str, dimension: str, neares
     [
         ("", "tokens"), ("   ", "s"), ("T", "tokens"), ("1__0", "1"), ("10_", "1"), ("1.2.3", "1"), ("3d 4", "s"),
         ("3d4x", "s"), ("4h 3d 2", "s"), ("0x10", "1"), ("1e", "1"), ("--3", "1"), ("3 4", "tokens"), ("nan", "1"),
-        ("inf", "s"), ("50GB", "bytes/s"), ("50GB/s", "bytes"), ("5s", "tokens"), ("1T", "s"),
+        ("inf", "s"), ("50GB", "bytes/s"), ("50GB/s", "bytes"), ("5s", "tokens"), ("1T", "s"), ("１５T", "tokens"), ("٣d", "s"),
     ],
 )  # fmt: skip
 def test_what_is_no_quantity_is_refused(text: str, dimension: str) -> None:

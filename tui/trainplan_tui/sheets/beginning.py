@@ -102,7 +102,7 @@ def ask_config(host: Host, today: dt.date) -> None:
             return
         ask_where(host, f"the plan of {path.name}{left}", stem, lambda _: text, today)
 
-    note = "the config.json of a Hugging Face model; other formats: trainplan-tui import FILE"
+    note = "the config.json of a Hugging Face model; tab completes"
     host.open_sheet(PathSheet(host, "import", "import a model", note, "", read))
 
 

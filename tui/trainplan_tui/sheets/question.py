@@ -70,14 +70,14 @@ class QuitSheet:
 
 
 class PathSheet:
-    """A line for a path, with completion on `tab`."""
+    """A line for a path, with completion on `tab`. A file that is proposed is selected, a folder waits for its rest."""
 
     page = False
     typing = True
 
     def __init__(self, host: Host, word: str, title: str, note: str, begin: str, then: Callable[[Path], None]) -> None:
         self.host, self.word, self.title, self.note, self.then = host, word, title, note, then
-        self.begin, self.line = begin, LineEdit(begin, len(begin))
+        self.begin, self.line = begin, LineEdit(begin, len(begin), bool(begin) and not begin.endswith("/"))
         self.offers: tuple[str, ...] = ()
 
     def wanted(self, width: int) -> int:
@@ -91,7 +91,7 @@ class PathSheet:
         seen = self.line.view(width - 6)
         canvas.put(2, ":")
         canvas.put(4, seen.text, "edit")
-        canvas.cursor(4 + seen.column, 4 + seen.column)
+        canvas.cursor(4 if self.line.all_selected else 4 + seen.column, 4 + seen.column)
         found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
         found += [text_line(offer, width, glyphs) for offer in self.offers[:6]]
         return found[:height] + [()] * (height - len(found))
