@@ -81,3 +81,45 @@ def test_only_megatron_dropped_layers(framework: str, fate: str) -> None:
     """NVIDIA/Megatron-LM issue 1304: 28 of 30 layers were built. MaxText refuses them: configs/types.py of e591f30."""
     laid = made(model=model(num_hidden_layers=30), training__framework=framework, parallelism__pipeline=4)
     assert fate in one(laid, "G4").message
+
+
+@pytest.mark.parametrize(
+    ("layers", "pipeline", "virtual", "framework", "severity"),
+    [
+        (36, 4, 2, "torchtitan", None),
+        (36, 4, 2, "megatron", "error"),
+        (6, 4, 2, "torchtitan", None),
+        (5, 4, 2, "torchtitan", "error"),
+        (61, 4, 2, "torchtitan", None),
+        (36, 4, 3, "torchtitan", None),
+        (37, 4, 3, "torchtitan", "warning"),
+    ],
+)
+def test_torchtitan_spreads_layers_over_chunks(
+    layers: int, pipeline: int, virtual: int, framework: str, severity: str | None
+) -> None:
+    """pytorch/torchtitan pull 1103: stages up to layers + 2, uneven by one; b5bcd76: 39 layers and ends in 12 by none a stage."""
+    laid = made(
+        model=model(num_hidden_layers=layers),
+        training__framework=framework,
+        cluster__nodes=4,
+        parallelism__pipeline=pipeline,
+        parallelism__virtual_pipeline=virtual,
+        parallelism__schedule="interleaved",
+        batch__global_batch_sequences=64,
+    )
+    assert {finding.severity for finding in found(laid, "G5")} == ({severity} if severity else set())
+
+
+@pytest.mark.parametrize(("layers", "legal"), [(6, True), (5, False)])
+def test_zb_v_has_two_chunks_a_rank(layers: int, legal: bool) -> None:
+    """torchtitan b5bcd76, distributed/pipeline_parallel.py: a schedule of more stages cuts two a rank, with something in each."""
+    laid = made(
+        model=model(num_hidden_layers=layers),
+        training__framework="torchtitan",
+        cluster__nodes=4,
+        parallelism__pipeline=4,
+        parallelism__schedule="zb-v",
+        batch__global_batch_sequences=64,
+    )
+    assert (not found(laid, "G13")) is legal
