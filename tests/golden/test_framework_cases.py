@@ -123,3 +123,32 @@ def test_zb_v_has_two_chunks_a_rank(layers: int, legal: bool) -> None:
         batch__global_batch_sequences=64,
     )
     assert (not found(laid, "G13")) is legal
+
+
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024}
+
+
+@pytest.mark.parametrize(
+    ("expert", "split", "tensor", "framework", "told"),
+    [
+        (4, 2, 2, "torchtitan", "expert_tensor = 1; the plan stands for a version before pull 3167"),
+        (4, 1, 2, "torchtitan", None),
+        (1, 1, 2, "torchtitan", "expert_tensor = 2, which is what it does, or expert ranks"),
+        (1, 2, 2, "torchtitan", None),
+        (4, 1, 1, "torchtitan", None),
+        (4, 2, 2, "megatron", None),
+        (1, 1, 2, "megatron", None),
+    ],
+)
+def test_torchtitan_splits_experts_over_tensor_ranks_or_over_expert_ranks(
+    expert: int, split: int, tensor: int, framework: str, told: str | None
+) -> None:
+    """pytorch/torchtitan pull 3167 took expert tensor ranks away; b5bcd76, models/common/moe_sharding.py, has the two layouts."""
+    laid = made(
+        model=model(moe=EXPERTS),
+        training__framework=framework,
+        parallelism__tensor=tensor,
+        parallelism__expert=expert,
+        parallelism__expert_tensor=split,
+    )
+    assert [(finding.severity, finding.fix) for finding in found(laid, "G22")] == ([("warning", told)] if told else [])

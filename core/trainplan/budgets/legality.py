@@ -22,6 +22,7 @@ from trainplan.budgets.legality_released import (
     own_ranks,
     replicated_experts,
     split_experts,
+    tensor_in_experts,
     tied_stages,
     uneven_chunks,
     windows_in_ring,
@@ -232,6 +233,7 @@ RULES: Final[tuple[Rule, ...]] = (
     experts_in_group,
     replicated_experts,
     split_experts,
+    tensor_in_experts,
 )
 
 

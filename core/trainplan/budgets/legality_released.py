@@ -15,6 +15,9 @@ from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
 CHUNKED: Final = ("1f1b", "interleaved")
 """Schedules of which virtual stages are a choice; zb-v has two of its own, the others one a rank."""
 
+SPLIT_EXPERTS: Final = "expert tensor ranks beside expert ranks"
+WHOLE_EXPERTS: Final = "whole experts on tensor ranks"
+
 ROWS, COLUMNS = 8, 16
 """What the sizes of a matrix are multiples of in fp8: all but the last together, and the last.
 
@@ -228,3 +231,28 @@ def split_experts(layout: Layout) -> Iterator[Broken]:
         yield Broken(
             "G22", message, f"expert = {nearest_of(legal, expert)}", paths, "data ranks not divisible by expert"
         )
+
+
+def tensor_in_experts(layout: Layout) -> Iterator[Broken]:
+    """G22: torchtitan's experts are split over tensor ranks where there are no expert ranks, and whole where there are some.
+
+    torchtitan b5bcd76, models/common/moe_sharding.py: expert_param_placement_sparse and _dense; expert tensor ranks beside
+    expert ranks went with pytorch/torchtitan pull 3167.
+    """
+    expert, etp, tensor = map(layout.degree, ("expert", "expert_tensor", "tensor"))
+    sparse = layout.shape.expert_layers is not None
+    if layout.situation.plan.training.framework != "torchtitan" or not sparse or tensor == 1 or etp not in (1, tensor):
+        return
+    paths = ("parallelism.expert_tensor", "parallelism.expert", "parallelism.tensor")
+    if expert > 1 and etp > 1:
+        message = f"expert tensor {etp} beside expert {expert}: torchtitan has no expert tensor ranks any more"
+        fix = "expert_tensor = 1; the plan stands for a version before pull 3167"
+        reason = "expert tensor beside expert ranks, which torchtitan has no more"
+        yield Broken("G22", message, fix, paths, reason, "warning", unreleased=SPLIT_EXPERTS)
+    elif expert == 1 and etp == 1:
+        message = (
+            f"whole experts on {tensor} tensor ranks: without expert ranks torchtitan splits each over all of them"
+        )
+        reason = "whole experts on tensor ranks, which torchtitan has not without expert ranks"
+        fix = f"expert_tensor = {tensor}, which is what it does, or expert ranks"
+        yield Broken("G22", message, fix, paths, reason, "warning", unreleased=WHOLE_EXPERTS)

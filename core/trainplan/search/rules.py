@@ -64,6 +64,7 @@ OF_NUMBERS: Final[Looks] = {
     lr.fp8_sizes: (TENSOR, EXPERT_TENSOR),
     lr.own_ranks: (TENSOR, CONTEXT, EXPERT),
     lr.exchange: (CONTEXT,),
+    lr.tensor_in_experts: (TENSOR, EXPERT, EXPERT_TENSOR),
 }
 OF_MESH: Final[Looks] = {
     lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),

@@ -13,6 +13,7 @@ from math import gcd, prod
 from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
+from trainplan.budgets.legality_released import SPLIT_EXPERTS, WHOLE_EXPERTS
 from trainplan.budgets.memory_recipe import reshards
 from trainplan.budgets.memory_stages import BY_ITSELF, MOST_RANKS
 from trainplan.budgets.released import used_schedule
@@ -89,12 +90,15 @@ class Space:
     def let_in(self) -> frozenset[str]:
         """Words that may be those of a fork: all, or the plan's sharding, the schedule of its pipeline, its ranks and exchange."""
         if self.forks:
-            return frozenset((*SHARDINGS, *SCHEDULES, *_ranks("tensor", "context", "expert"), "ring", "all-to-all"))
+            ranks = _ranks("tensor", "context", "expert")
+            return frozenset((*SHARDINGS, *SCHEDULES, *ranks, "ring", "all-to-all", SPLIT_EXPERTS, WHOLE_EXPERTS))
         parallel, sharding = self.plan.parallelism, Situation(self.plan).word("parallelism.sharding") or "none"
         schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
         degrees = {"tensor": parallel.tensor, "context": parallel.context, "expert": parallel.expert}
         own = _ranks(*(name for name, degree in degrees.items() if degree > 1))
-        told = (schedule if parallel.pipeline > 1 else "", parallel.context_type if parallel.context > 1 else "")
+        told = [schedule if parallel.pipeline > 1 else "", parallel.context_type if parallel.context > 1 else ""]
+        if (parallel.expert > 1) == (parallel.expert_tensor > 1):
+            told.append(SPLIT_EXPERTS if parallel.expert > 1 else WHOLE_EXPERTS if parallel.tensor > 1 else "")
         return frozenset((sharding, *own, *filter(None, told)))
 
 

@@ -161,7 +161,7 @@ def _parallelism(run: Run) -> Settings:
     refuse(
         {
             "parallelism.context_type": not ring,
-            "parallelism.expert_tensor": p.expert_tensor > 1,
+            "parallelism.expert_tensor": p.expert_tensor not in (1, 1 if p.expert > 1 else p.tensor),
             "parallelism.first_stage_layers": uneven,
             "parallelism.schedule": p.pipeline > 1 and p.schedule not in SCHEDULES,
         },
