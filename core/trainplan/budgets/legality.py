@@ -13,6 +13,7 @@ from typing import Final
 from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
 from trainplan.budgets.legality_context import context_heads, context_kernel, sequence
 from trainplan.budgets.legality_released import (
+    beside_stages,
     even_stages,
     exchange,
     expert_sequence,
@@ -229,6 +230,7 @@ RULES: Final[tuple[Rule, ...]] = (
     own_ranks,
     exchange,
     even_stages,
+    beside_stages,
     tied_stages,
     experts_in_group,
     replicated_experts,

@@ -10,6 +10,7 @@ from math import gcd
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
+from trainplan.budgets.legality_stages import divides_world
 from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
 
 CHUNKED: Final = ("1f1b", "interleaved")
@@ -162,20 +163,56 @@ def exchange(layout: Layout) -> Iterator[Broken]:
 def even_stages(layout: Layout) -> Iterator[Broken]:
     """G21: MaxText e591f30, configs/types.py: stages x repeats x layers are all layers, and rounds of microbatches are whole."""
     pipeline, virtual, count = layout.degree("pipeline"), layout.degree("virtual_pipeline"), layout.microbatches
-    parallel, layers = layout.situation.plan.parallelism, len(layout.shape.sparse)
+    parallel, layers = layout.situation.plan.parallelism, piped_layers(layout.shape.sparse)
     if layout.situation.plan.training.framework != "maxtext" or pipeline == 1:
         return
     ends = parallel.first_stage_layers is not None or parallel.last_stage_layers is not None
     if ends or layers % (pipeline * virtual):
-        message = f"{layers} layers in {pipeline} x {virtual} chunks: MaxText's are all alike"
-        fix = "leave first_stage_layers and last_stage_layers out" if ends else "pipeline = 1 and virtual_pipeline = 1"
+        which = "layers" if layers == len(layout.shape.sparse) else "layers with experts"
+        message = f"{layers} {which} in {pipeline} x {virtual} chunks: MaxText's are all alike"
+        fix = (
+            "leave first_stage_layers and last_stage_layers out" if ends else _alike(layout, layers, pipeline, virtual)
+        )
         reason = "stages that are not alike, which MaxText has not"
         yield Broken("G21", message, fix, ("parallelism.pipeline", "parallelism.virtual_pipeline"), reason)
     elif count is not None and count % pipeline:
         message = f"{count} microbatches are no multiple of {pipeline} stages, which MaxText's pipeline needs"
-        fix = f"a multiple of {pipeline} microbatches, or pipeline = 1 and virtual_pipeline = 1"
+        fix = f"a multiple of {pipeline} microbatches (num_pipeline_microbatches), or pipeline = 1 and virtual_pipeline = 1"
         paths = ("batch.global_batch_sequences", "parallelism.pipeline")
         yield Broken("G21", message, fix, paths, "MaxText: microbatches not divisible by pipeline")
+
+
+def beside_stages(layout: Layout) -> Iterator[Broken]:
+    """G4: MaxText e591f30, configs/types.py, pipeline_parallel_layers: dense layers before those with experts have no stage."""
+    pipeline, layers, inside = layout.degree("pipeline"), len(layout.shape.sparse), piped_layers(layout.shape.sparse)
+    if layout.situation.plan.training.framework != "maxtext" or pipeline == 1 or inside == layers:
+        return
+    message = f"MaxText pipelines {inside} of {layers} layers: the {layers - inside} dense ones before run on every stage's data"
+    fix = "pipeline = 1, or a measurement: memory and time here count all layers in the stages"
+    paths, reason = ("parallelism.pipeline", "model.moe.first_k_dense_replace"), "layers beside MaxText's pipeline"
+    yield Broken("G4", message, fix, paths, reason, "warning")
+
+
+def piped_layers(sparse: tuple[bool, ...]) -> int:
+    """Layers that MaxText pipelines: those after dense ones at the front, which run beside the pipeline (DeepSeek's block)."""
+    dense = sparse.index(True) if True in sparse else 0
+    return len(sparse) - dense
+
+
+def _alike(layout: Layout, layers: int, pipeline: int, virtual: int) -> str:
+    """One stage, the nearest pipelines of like chunks, and MaxText's own way: some layers outside the pipeline."""
+    fix, chunks = "pipeline = 1 and virtual_pipeline = 1", pipeline * virtual
+    inside = layers // chunks * chunks
+    if not (layout.microbatches or 0) % pipeline:  # microbatches grow with the stages, so rounds stay whole
+        even = [
+            one
+            for one in range(2, layers // virtual + 1)
+            if not layers % (one * virtual) and divides_world(layout, one)
+        ]
+        fix += f", or pipeline = {nearest_of(even, pipeline)}" if even else ""
+    if inside:
+        fix += f", or MaxText's pipeline_parallel_layers of {inside}: the other {layers - inside} run on every stage's data"
+    return fix
 
 
 def tied_stages(layout: Layout) -> Iterator[Broken]:

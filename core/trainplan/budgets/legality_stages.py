@@ -12,13 +12,16 @@ from trainplan.budgets.released import SCHEDULES, left_out, nearest_schedule, us
 ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
 """Frameworks that spread layers over stages unevenly without being told."""
 
+ALIKE: Final = "maxtext"
+"""The framework whose stages are all alike, in a rule of its own: `legality_released.even_stages`."""
+
 
 def layers_over_stages(layout: Layout) -> Iterator[Broken]:
     """G4: every stage has a layer, and as many as the others unless the ends are given."""
     layers, pipeline = len(layout.shape.sparse), layout.degree("pipeline")
     parallel = layout.situation.plan.parallelism
     paths = ("parallelism.pipeline", "parallelism.first_stage_layers", "parallelism.last_stage_layers")
-    if not layers or pipeline == 1:
+    if not layers or pipeline == 1 or layout.situation.plan.training.framework == ALIKE:
         return
     if pipeline > (most := _most_stages(layout, layers)):
         message = f"{pipeline} pipeline stages for {layers} layers: a stage has none"
@@ -75,6 +78,8 @@ def chunks(layout: Layout) -> Iterator[Broken]:
     if pipeline == 1:
         message = f"{virtual} virtual stages need a pipeline"
         yield Broken("G5", message, "virtual_pipeline = 1", paths, "virtual stages need pipeline > 1")
+    elif layout.situation.plan.training.framework == ALIKE:
+        return
     elif layout.situation.plan.training.framework == BY_ITSELF:
         yield from _own_chunks(layout, layers, pipeline, virtual)
     elif not whole_chunks(layers, pipeline, virtual):

@@ -76,6 +76,7 @@ OF_STAGES: Final[Looks] = {
     ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES),
     lr.uneven_chunks: (ENDS, VIRTUAL, PIPELINE),
     lr.even_stages: (ENDS, VIRTUAL, PIPELINE, MICROBATCHES),
+    lr.beside_stages: (PIPELINE,),
     lr.tied_stages: (PIPELINE,),
 }
 OF_SCHEDULE: Final[Looks] = {
