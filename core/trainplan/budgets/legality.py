@@ -11,7 +11,8 @@ from math import gcd
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
-from trainplan.budgets.legality_context import context_heads, context_kernel, sequence
+from trainplan.budgets.legality_context import balanced_ring, context_heads, context_kernel, sequence
+from trainplan.budgets.legality_fp8 import fp8_sizes, fp8_tokens
 from trainplan.budgets.legality_released import (
     beside_stages,
     even_stages,
@@ -19,8 +20,8 @@ from trainplan.budgets.legality_released import (
     expert_sequence,
     experts_in_group,
     fixed_chunks,
-    fp8_sizes,
     own_ranks,
+    prediction_alone,
     replicated_experts,
     split_experts,
     tensor_in_experts,
@@ -217,6 +218,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sequence,
     context_heads,
     context_kernel,
+    balanced_ring,
     shard_group,
     sharding,
     released_schedule,
@@ -227,11 +229,13 @@ RULES: Final[tuple[Rule, ...]] = (
     uneven_chunks,
     windows_in_ring,
     fp8_sizes,
+    fp8_tokens,
     own_ranks,
     exchange,
     even_stages,
     beside_stages,
     tied_stages,
+    prediction_alone,
     experts_in_group,
     replicated_experts,
     split_experts,

@@ -9,21 +9,17 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Final
 
-from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
+from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of
 from trainplan.budgets.legality_stages import divides_world
 from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
 
 CHUNKED: Final = ("1f1b", "interleaved")
 """Schedules of which virtual stages are a choice; zb-v has two of its own, the others one a rank."""
 
+DEPTHS: Final = "model.mtp.num_nextn_predict_layers"
+
 SPLIT_EXPERTS: Final = "expert tensor ranks beside expert ranks"
 WHOLE_EXPERTS: Final = "whole experts on tensor ranks"
-
-ROWS, COLUMNS = 8, 16
-"""What the sizes of a matrix are multiples of in fp8: all but the last together, and the last.
-
-TransformerEngine pytorch/utils.py: assert_dim_for_fp8_exec.
-"""
 
 
 def expert_sequence(layout: Layout) -> Iterator[Broken]:
@@ -93,44 +89,6 @@ def windows_in_ring(layout: Layout) -> Iterator[Broken]:
     message = f"context {layout.degree('context')} by ring in a model with windows: TransformerEngine's ring has none"
     paths, reason = ("parallelism.context", "parallelism.context_type"), "windows on a ring of context ranks"
     yield Broken("G18", message, 'context = 1, or context_type = "all-to-all"', paths, reason)
-
-
-def fp8_sizes(layout: Layout) -> Iterator[Broken]:
-    """G19: sizes of a layer's products on one rank that fp8 of TransformerEngine refuses."""
-    plan = layout.situation.plan
-    if plan.training.precision != "fp8-mixed" or plan.training.framework != "megatron":
-        return
-    tensor = layout.degree("tensor")
-    for name, size, ranks in _products(layout):
-        if size % ranks == 0 and size // ranks % COLUMNS:
-            message = f"{name} {size:,} on {ranks} ranks is no multiple of {COLUMNS}, which fp8 products need"
-            legal = [step for step in divisors(size) if ranks == tensor and _all_fit(layout, step)]
-            fewer = f", or tensor = {max(legal)}" if legal else ""
-            paths, reason = (
-                ("training.precision", "parallelism.tensor"),
-                f"{size:,} {name} not divisible by {COLUMNS} x tensor",
-            )
-            yield Broken("G19", message, f'precision = "bf16-mixed"{fewer}', paths, reason)
-            return
-
-
-def _products(layout: Layout, tensor: int | None = None) -> Iterator[tuple[str, int, int]]:
-    """Sizes that fp8 products have, and the ranks that divide them."""
-    ranks = layout.degree("tensor") if tensor is None else tensor
-    heads, value = layout.size("model.num_attention_heads"), whole(layout.shape.value_size)
-    width, experts = layout.size("model.intermediate_size"), layout.size("model.moe.moe_intermediate_size")
-    if hidden := layout.size("model.hidden_size"):
-        yield "width", hidden, 1
-    if heads and value:
-        yield "attention output", heads * value, ranks
-    if width and not all(layout.shape.sparse):
-        yield "MLP width", width, ranks
-    if experts and layout.shape.expert_layers is not None:
-        yield "expert width", experts, layout.degree("expert_tensor")
-
-
-def _all_fit(layout: Layout, tensor: int) -> bool:
-    return all(size % ranks == 0 and size // ranks % COLUMNS == 0 for _, size, ranks in _products(layout, tensor))
 
 
 def own_ranks(layout: Layout) -> Iterator[Broken]:
@@ -223,6 +181,17 @@ def tied_stages(layout: Layout) -> Iterator[Broken]:
     message = f"a tied head and {pipeline} pipeline stages: torchtitan refuses to train it"
     paths, reason = ("parallelism.pipeline", "model.tie_word_embeddings"), "a tied head over torchtitan's pipeline"
     yield Broken("G21", message, "pipeline = 1 and virtual_pipeline = 1", paths, reason)
+
+
+def prediction_alone(layout: Layout) -> Iterator[Broken]:
+    """G21: torchtitan b5bcd76, models/deepseek_v3/mtp.py: prediction depths have neither a pipeline nor context ranks yet."""
+    names = [name for name in ("pipeline", "context") if layout.degree(name) > 1]
+    if layout.situation.plan.training.framework != "torchtitan" or not names or not layout.size(DEPTHS):
+        return
+    message = f"prediction depths with {' and '.join(names)} ranks: torchtitan refuses to train them"
+    fix = " and ".join(f"{name} = 1" for name in names) + (" and virtual_pipeline = 1" if "pipeline" in names else "")
+    paths, reason = (DEPTHS, *(f"parallelism.{name}" for name in names)), "prediction depths over torchtitan's ranks"
+    yield Broken("G21", message, fix, paths, reason)
 
 
 def experts_in_group(layout: Layout) -> Iterator[Broken]:

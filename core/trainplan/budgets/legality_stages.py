@@ -21,6 +21,8 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
     layers, pipeline = len(layout.shape.sparse), layout.degree("pipeline")
     parallel = layout.situation.plan.parallelism
     paths = ("parallelism.pipeline", "parallelism.first_stage_layers", "parallelism.last_stage_layers")
+    if pipeline == 1:
+        yield from _ends_alone(layout, layers, paths)
     if not layers or pipeline == 1 or layout.situation.plan.training.framework == ALIKE:
         return
     if pipeline > (most := _most_stages(layout, layers)):
@@ -47,6 +49,17 @@ def _split(layers: int, pipeline: int) -> str:
     if pipeline > 2 and rest >= 2:
         return f"{fix}, or first_stage_layers = {rest // 2} and last_stage_layers = {rest - rest // 2}"
     return fix
+
+
+def _ends_alone(layout: Layout, layers: int, paths: tuple[str, ...]) -> Iterator[Broken]:
+    """Ends of one stage: Megatron-LM d98e8a6, transformer_config.py, refuses a rest; before, it built the last: issue 1778."""
+    parallel = layout.situation.plan.parallelism
+    ends = [int(one) for one in (parallel.first_stage_layers, parallel.last_stage_layers) if one is not None]
+    if layout.situation.plan.training.framework != "megatron" or not layers or not ends or ends == [layers]:
+        return
+    message = f"ends of {' and '.join(map(str, ends))} layers and one stage: {layers - sum(ends)} have no place in Megatron-LM"
+    fix = "leave first_stage_layers and last_stage_layers out, or pipeline > 1"
+    yield Broken("G4", message, fix, paths[1:], "layers of ends without a pipeline")
 
 
 def _ends(layout: Layout, layers: int, pipeline: int, paths: tuple[str, ...]) -> Iterator[Broken]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trainplan.budgets import legality as lg
 from trainplan.budgets import legality_context as lc
+from trainplan.budgets import legality_fp8 as lf
 from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
@@ -59,9 +60,11 @@ OF_NUMBERS: Final[Looks] = {
     lc.sequence: (TENSOR, CONTEXT),
     lc.context_heads: (TENSOR, CONTEXT),
     lc.context_kernel: (CONTEXT,),
+    lc.balanced_ring: (CONTEXT,),
     lr.expert_sequence: (TENSOR,),
     lr.windows_in_ring: (CONTEXT,),
-    lr.fp8_sizes: (TENSOR, EXPERT_TENSOR),
+    lf.fp8_sizes: (TENSOR, EXPERT_TENSOR),
+    lf.fp8_tokens: (TENSOR, CONTEXT, MICRO),
     lr.own_ranks: (TENSOR, CONTEXT, EXPERT),
     lr.exchange: (CONTEXT,),
     lr.tensor_in_experts: (TENSOR, EXPERT, EXPERT_TENSOR),
@@ -78,6 +81,7 @@ OF_STAGES: Final[Looks] = {
     lr.even_stages: (ENDS, VIRTUAL, PIPELINE, MICROBATCHES),
     lr.beside_stages: (PIPELINE,),
     lr.tied_stages: (PIPELINE,),
+    lr.prediction_alone: (PIPELINE, CONTEXT),
 }
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
