@@ -268,3 +268,22 @@ def test_maxtext_balances_a_ring_over_pairs(context: int, told: list[tuple[str, 
         batch__global_batch_sequences=60,
     )
     assert codes(laid, "G18") == told
+
+
+@pytest.mark.parametrize(
+    ("sharding", "changes", "severity"),
+    [
+        ("zero-3", {}, "warning"),
+        ("zero-3", {"parallelism__tensor": 2}, "error"),
+        ("zero-3", {"parallelism__context": 2, "parallelism__context_type": "all-to-all"}, "error"),
+        ("hsdp", {"parallelism__shard_size": 4}, "error"),
+        ("zero-2", {}, None),
+        ("zero-3", {"parallelism__expert": 1}, None),
+    ],
+)
+def test_deepspeed_shards_no_parameters_of_its_own_experts(sharding: str, changes: Any, severity: str | None) -> None:
+    """deepspeedai/DeepSpeed issues 1392 and 2870: MoE not supported with stage 3; edaa722 lets AutoEP, and AutoEP alone."""
+    told = {"training__framework": "deepspeed", "parallelism__sharding": sharding, "parallelism__expert": 4, **changes}
+    assert {finding.severity for finding in found(made(model=model(moe=EXPERTS), **told), "G8")} == (
+        {severity} if severity else set()
+    )

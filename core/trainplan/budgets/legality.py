@@ -12,19 +12,22 @@ from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
 from trainplan.budgets.legality_context import balanced_ring, context_heads, context_kernel, sequence
+from trainplan.budgets.legality_experts import (
+    expert_sequence,
+    experts_in_group,
+    replicated_experts,
+    sharded_experts,
+    split_experts,
+    tensor_in_experts,
+)
 from trainplan.budgets.legality_fp8 import fp8_sizes, fp8_tokens
 from trainplan.budgets.legality_released import (
     beside_stages,
     even_stages,
     exchange,
-    expert_sequence,
-    experts_in_group,
     fixed_chunks,
     own_ranks,
     prediction_alone,
-    replicated_experts,
-    split_experts,
-    tensor_in_experts,
     tied_stages,
     uneven_chunks,
     windows_in_ring,
@@ -240,6 +243,7 @@ RULES: Final[tuple[Rule, ...]] = (
     replicated_experts,
     split_experts,
     tensor_in_experts,
+    sharded_experts,
 )
 
 

@@ -6,10 +6,9 @@ Each was read in the release that `released` names. What divides what in every f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd
 from typing import Final
 
-from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of
+from trainplan.budgets.layout import Broken, Layout, nearest_of
 from trainplan.budgets.legality_stages import divides_world
 from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
 
@@ -17,28 +16,6 @@ CHUNKED: Final = ("1f1b", "interleaved")
 """Schedules of which virtual stages are a choice; zb-v has two of its own, the others one a rank."""
 
 DEPTHS: Final = "model.mtp.num_nextn_predict_layers"
-
-SPLIT_EXPERTS: Final = "expert tensor ranks beside expert ranks"
-WHOLE_EXPERTS: Final = "whole experts on tensor ranks"
-
-
-def expert_sequence(layout: Layout) -> Iterator[Broken]:
-    """G16: Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py: experts under tensor ranks need sequence parallel."""
-    plan = layout.situation.plan
-    dense = layout.shape.expert_layers is None
-    if (
-        plan.training.framework != "megatron"
-        or dense
-        or layout.degree("tensor") == 1
-        or plan.parallelism.sequence_parallel
-    ):
-        return
-    message = f"tensor {layout.degree('tensor')} without sequence parallel in a model with experts: Megatron-LM refuses to train it"
-    paths, reason = (
-        ("parallelism.sequence_parallel", "parallelism.tensor"),
-        "experts under tensor without sequence parallel",
-    )
-    yield Broken("G16", message, "sequence_parallel = true, or tensor = 1", paths, reason)
 
 
 def fixed_chunks(layout: Layout) -> Iterator[Broken]:
@@ -192,73 +169,3 @@ def prediction_alone(layout: Layout) -> Iterator[Broken]:
     fix = " and ".join(f"{name} = 1" for name in names) + (" and virtual_pipeline = 1" if "pipeline" in names else "")
     paths, reason = (DEPTHS, *(f"parallelism.{name}" for name in names)), "prediction depths over torchtitan's ranks"
     yield Broken("G21", message, fix, paths, reason)
-
-
-def experts_in_group(layout: Layout) -> Iterator[Broken]:
-    """G22: torchtitan b5bcd76, distributed/parallel_dims.py: expert ranks divide a shard group x tensor, never its replicas."""
-    size = layout.size("parallelism.shard_size")
-    if layout.situation.word("parallelism.sharding") == "hsdp" and size is not None:
-        yield from _within(layout, size * layout.degree("tensor"), f"the shard group of {size} x tensor")
-
-
-def replicated_experts(layout: Layout) -> Iterator[Broken]:
-    """G22: the same where nothing is sharded: expert ranks divide context x tensor."""
-    if layout.situation.word("parallelism.sharding") == "none":
-        yield from _within(
-            layout, layout.degree("context") * layout.degree("tensor"), "context x tensor, replicas apart"
-        )
-
-
-def _within(layout: Layout, ranks: int, what: str) -> Iterator[Broken]:
-    expert = layout.degree("expert")
-    if layout.situation.plan.training.framework != "torchtitan" or ranks % expert == 0:
-        return
-    message = f"expert {expert} does not divide the {ranks:,} ranks of {what}: torchtitan shards experts inside them"
-    fix = f"expert = {nearest(gcd(ranks, layout.size('model.moe.num_experts') or ranks), expert)}"
-    paths, reason = ("parallelism.expert", "parallelism.sharding"), "expert ranks over torchtitan's replicas"
-    yield Broken("G22", message, fix, paths, reason)
-
-
-def split_experts(layout: Layout) -> Iterator[Broken]:
-    """G22: DeepSpeed edaa722, moe/layer.py and utils/groups.py: experts are whole, or split as everything else over tensor ranks.
-
-    Where they are split, expert ranks divide the data ranks.
-    """
-    etp, tensor, expert, data = *map(layout.degree, ("expert_tensor", "tensor", "expert")), layout.data
-    if layout.situation.plan.training.framework != "deepspeed" or etp == 1:
-        return
-    paths = ("parallelism.expert_tensor", "parallelism.expert")
-    if etp != tensor:
-        message = f"expert tensor {etp} is neither 1 nor tensor {tensor}: DeepSpeed's experts have no other"
-        yield Broken("G22", message, "expert_tensor = 1", paths, "DeepSpeed: expert tensor neither 1 nor tensor")
-    elif data is not None and data % expert:
-        legal = [step for step in divisors(gcd(data, layout.size("model.moe.num_experts") or data)) if step != expert]
-        message = f"expert {expert} does not divide {data:,} data ranks, which DeepSpeed's split experts need"
-        yield Broken(
-            "G22", message, f"expert = {nearest_of(legal, expert)}", paths, "data ranks not divisible by expert"
-        )
-
-
-def tensor_in_experts(layout: Layout) -> Iterator[Broken]:
-    """G22: torchtitan's experts are split over tensor ranks where there are no expert ranks, and whole where there are some.
-
-    torchtitan b5bcd76, models/common/moe_sharding.py: expert_param_placement_sparse and _dense; expert tensor ranks beside
-    expert ranks went with pytorch/torchtitan pull 3167.
-    """
-    expert, etp, tensor = map(layout.degree, ("expert", "expert_tensor", "tensor"))
-    sparse = layout.shape.expert_layers is not None
-    if layout.situation.plan.training.framework != "torchtitan" or not sparse or tensor == 1 or etp not in (1, tensor):
-        return
-    paths = ("parallelism.expert_tensor", "parallelism.expert", "parallelism.tensor")
-    if expert > 1 and etp > 1:
-        message = f"expert tensor {etp} beside expert {expert}: torchtitan has no expert tensor ranks any more"
-        fix = "expert_tensor = 1; the plan stands for a version before pull 3167"
-        reason = "expert tensor beside expert ranks, which torchtitan has no more"
-        yield Broken("G22", message, fix, paths, reason, "warning", unreleased=SPLIT_EXPERTS)
-    elif expert == 1 and etp == 1:
-        message = (
-            f"whole experts on {tensor} tensor ranks: without expert ranks torchtitan splits each over all of them"
-        )
-        reason = "whole experts on tensor ranks, which torchtitan has not without expert ranks"
-        fix = f"expert_tensor = {tensor}, which is what it does, or expert ranks"
-        yield Broken("G22", message, fix, paths, reason, "warning", unreleased=WHOLE_EXPERTS)

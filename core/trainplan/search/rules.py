@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trainplan.budgets import legality as lg
 from trainplan.budgets import legality_context as lc
+from trainplan.budgets import legality_experts as le
 from trainplan.budgets import legality_fp8 as lf
 from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
@@ -61,18 +62,18 @@ OF_NUMBERS: Final[Looks] = {
     lc.context_heads: (TENSOR, CONTEXT),
     lc.context_kernel: (CONTEXT,),
     lc.balanced_ring: (CONTEXT,),
-    lr.expert_sequence: (TENSOR,),
+    le.expert_sequence: (TENSOR,),
     lr.windows_in_ring: (CONTEXT,),
     lf.fp8_sizes: (TENSOR, EXPERT_TENSOR),
     lf.fp8_tokens: (TENSOR, CONTEXT, MICRO),
     lr.own_ranks: (TENSOR, CONTEXT, EXPERT),
     lr.exchange: (CONTEXT,),
-    lr.tensor_in_experts: (TENSOR, EXPERT, EXPERT_TENSOR),
+    le.tensor_in_experts: (TENSOR, EXPERT, EXPERT_TENSOR),
 }
 OF_MESH: Final[Looks] = {
     lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),
     lg.one_mesh: (EXPERT_TENSOR, EXPERT, TENSOR, RANKS),
-    lr.split_experts: (EXPERT_TENSOR, EXPERT, TENSOR, DATA),
+    le.split_experts: (EXPERT_TENSOR, EXPERT, TENSOR, DATA),
 }
 OF_STAGES: Final[Looks] = {
     ls.layers_over_stages: (ENDS, PIPELINE),
@@ -91,8 +92,9 @@ OF_SCHEDULE: Final[Looks] = {
 OF_SHARDING: Final[Looks] = {
     lg.sharding: (SHARDING, PIPELINE),
     lg.shard_group: (SHARDING, SHARD, RANKS),
-    lr.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
-    lr.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
+    le.sharded_experts: (SHARDING, EXPERT, EXPERT_TENSOR, TENSOR, CONTEXT, PIPELINE),
+    le.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
+    le.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
 }
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"

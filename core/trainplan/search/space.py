@@ -13,7 +13,7 @@ from math import gcd, prod
 from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
-from trainplan.budgets.legality_released import SPLIT_EXPERTS, WHOLE_EXPERTS
+from trainplan.budgets.legality_experts import SPLIT_EXPERTS, WHOLE_EXPERTS
 from trainplan.budgets.memory_recipe import reshards
 from trainplan.budgets.memory_stages import BY_ITSELF, MOST_RANKS
 from trainplan.budgets.released import used_schedule
