@@ -102,9 +102,14 @@ def tensor_in_experts(layout: Layout) -> Iterator[Broken]:
 
 
 def sharded_experts(layout: Layout) -> Iterator[Broken]:
-    """G8: DeepSpeed edaa722, runtime/engine.py, _validate_zero3_moe_compatibility: expert ranks with all parameters sharded."""
+    """G23: DeepSpeed edaa722, runtime/engine.py, _validate_zero3_moe_compatibility: expert ranks with all parameters sharded."""
     kind, expert = layout.situation.word("parallelism.sharding"), layout.degree("expert")
-    if layout.situation.plan.training.framework != "deepspeed" or kind not in ("zero-3", "hsdp") or expert == 1:
+    if (
+        layout.situation.plan.training.framework != "deepspeed"
+        or kind not in ("zero-3", "hsdp")
+        or expert == 1
+        or layout.shape.expert_layers is None
+    ):
         return
     besides = [name for name in ("tensor", "context", "expert_tensor") if layout.degree(name) > 1]
     fix = f'sharding = "{"zero-2" if layout.degree("pipeline") == 1 else "zero-1"}"'
@@ -112,7 +117,7 @@ def sharded_experts(layout: Layout) -> Iterator[Broken]:
     if kind == "hsdp" or besides:
         what = "shard groups" if kind == "hsdp" else f"{' and '.join(besides).replace('_', ' ')} ranks"
         message = f"expert {expert} with {kind}: DeepSpeed refuses it together with {what}"
-        yield Broken("G8", message, f"{fix}, or expert = 1", paths, f"DeepSpeed's expert ranks with {kind} and {what}")
+        yield Broken("G23", message, f"{fix}, or expert = 1", paths, f"DeepSpeed's expert ranks with {kind} and {what}")
         return
     message = f"expert {expert} with zero-3: DeepSpeed's own experts refuse it, and AutoEP alone runs it"
-    yield Broken("G8", message, f"{fix}, or AutoEP", paths, "expert ranks with zero-3, for AutoEP alone", "warning")
+    yield Broken("G23", message, f"{fix}, or AutoEP", paths, "expert ranks with zero-3, for AutoEP alone", "warning")

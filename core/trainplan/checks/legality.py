@@ -1,4 +1,4 @@
-"""Findings G3 to G22 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
+"""Findings G3 to G23 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
 
 from __future__ import annotations
 
