@@ -146,3 +146,32 @@ def test_a_sequence_ends_where_positions_do(framework: str, kind: str, length: i
         data__sequence_length=length,
     )
     assert {finding.severity for finding in found(laid, "model-positions")} == ({severity} if severity else set())
+
+
+@pytest.mark.parametrize(
+    ("framework", "keys", "tensor", "severity"),
+    [
+        ("megatron", 4, 8, "warning"),
+        ("torchtitan", 2, 8, "error"),
+        ("fsdp", 4, 8, "error"),
+        ("deepspeed", 4, 8, "error"),
+        ("maxtext", 4, 8, "error"),
+        ("fsdp", 4, 4, None),
+    ],
+)
+def test_key_heads_are_copied_by_megatron_alone(framework: str, keys: int, tensor: int, severity: str | None) -> None:
+    """huggingface/transformers issue 48307 and pytorch/torchtitan pull 2577: fewer key heads than tensor ranks fail."""
+    laid = made(model=model(num_key_value_heads=keys), training__framework=framework, parallelism__tensor=tensor)
+    assert {finding.severity for finding in found(laid, "G7")} == ({severity} if severity else set())
+    assert "tensor = 16" not in str([finding.fix for finding in found(laid, "G7")])
+
+
+@pytest.mark.parametrize(
+    ("framework", "severity"), [("deepspeed", "warning"), ("megatron", "error"), ("torchtitan", "error")]
+)
+def test_deepspeed_cuts_heads_unevenly(framework: str, severity: str) -> None:
+    """deepspeedai/DeepSpeed issue 3634: 52 heads on 8 ranks were refused; edaa722, tp_shard.py, gives four of them seven."""
+    laid = made(
+        model=model(num_attention_heads=52, hidden_size=6656), training__framework=framework, parallelism__tensor=8
+    )
+    assert set(codes(laid, "G6", "G7")) == {(severity, "G6"), (severity, "G7")}

@@ -15,6 +15,7 @@ from trainplan.budgets import legality as lg
 from trainplan.budgets import legality_context as lc
 from trainplan.budgets import legality_experts as le
 from trainplan.budgets import legality_fp8 as lf
+from trainplan.budgets import legality_heads as lh
 from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
@@ -55,7 +56,7 @@ Words = frozenset[str]
 """Schedules, shardings, ranks and exchanges that a search lets in although only forks of the framework have them."""
 
 OF_NUMBERS: Final[Looks] = {
-    lg.heads_and_widths: (TENSOR,),
+    lh.heads_and_widths: (TENSOR,),
     lg.tensor_domain: (TENSOR,),
     lg.experts: (EXPERT, EXPERT_TENSOR),
     lc.sequence: (TENSOR, CONTEXT),
