@@ -175,3 +175,18 @@ def test_deepspeed_cuts_heads_unevenly(framework: str, severity: str) -> None:
         model=model(num_attention_heads=52, hidden_size=6656), training__framework=framework, parallelism__tensor=8
     )
     assert set(codes(laid, "G6", "G7")) == {(severity, "G6"), (severity, "G7")}
+
+
+@pytest.mark.parametrize(
+    ("framework", "micro", "legal"), [("torchtitan", 1, False), ("torchtitan", 2, True), ("megatron", 2, True)]
+)
+def test_torchtitan_cuts_the_tokens_of_a_microbatch(framework: str, micro: int, legal: bool) -> None:
+    """torchtitan b5bcd76, trainer.py: num_tokens_per_pp_microbatch is a multiple of tensor x 2 context."""
+    laid = made(
+        training__framework=framework,
+        parallelism__tensor=2,
+        parallelism__context=2,
+        data__sequence_length=4100,
+        batch__micro_batch_sequences=micro,
+    )
+    assert (not found(laid, "G9")) is legal

@@ -22,13 +22,17 @@ DeepSpeed edaa722, runtime/sequence_parallel/ulysses_sp.py: kv_replication_facto
 
 
 def sequence(layout: Layout) -> Iterator[Broken]:
-    """G9: context ranks take two slices each, and sequence parallel splits every slice over the tensor ranks."""
+    """G9: context ranks take two slices each, and sequence parallel splits every slice over the tensor ranks.
+
+    torchtitan b5bcd76, trainer.py, cuts the tokens of a microbatch, whatever their sequences.
+    """
     length, context, tensor = layout.sequence_length, layout.degree("context"), layout.degree("tensor")
     plan = layout.situation.plan
     split = tensor if plan.parallelism.sequence_parallel else 1
     heads = plan.parallelism.context_type == "all-to-all" and plan.training.framework in WHOLE_SLICES
     step = context * split if heads else sequence_step(context, tensor, split > 1, plan.training.framework)
-    if length is None or length % step == 0:
+    micro = layout.size("batch.micro_batch_sequences") if plan.training.framework == "torchtitan" else 1
+    if length is None or length * (micro or 1) % step == 0:
         return
     near = " or ".join(f"{count:,}" for count in (length // step * step, length // step * step + step) if count)
     message = f"a sequence of {length:,} tokens is no multiple of {step:,} (context {context}, tensor {tensor})"

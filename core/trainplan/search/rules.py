@@ -59,7 +59,7 @@ OF_NUMBERS: Final[Looks] = {
     lh.heads_and_widths: (TENSOR,),
     lg.tensor_domain: (TENSOR,),
     lg.experts: (EXPERT, EXPERT_TENSOR),
-    lc.sequence: (TENSOR, CONTEXT),
+    lc.sequence: (TENSOR, CONTEXT, MICRO),
     lc.context_heads: (TENSOR, CONTEXT),
     lc.context_kernel: (CONTEXT,),
     lc.balanced_ring: (CONTEXT,),
