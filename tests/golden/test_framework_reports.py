@@ -190,3 +190,19 @@ def test_torchtitan_cuts_the_tokens_of_a_microbatch(framework: str, micro: int, 
         batch__micro_batch_sequences=micro,
     )
     assert (not found(laid, "G9")) is legal
+
+
+@pytest.mark.parametrize(
+    ("microbatches", "told"), [(10, "rounds of 5 "), (7, "rounds of 7 "), (3, None), (6, "rounds of 6 ")]
+)
+def test_megatron_takes_longer_rounds_of_microbatches(microbatches: int, told: str | None) -> None:
+    """verl-project/verl issue 1004: the range is [PP, M]; d98e8a6, core/pipeline_parallel/schedules.py: the rest is 0 or PP at least."""
+    laid = made(
+        cluster__nodes=4,
+        parallelism__pipeline=4,
+        parallelism__virtual_pipeline=2,
+        parallelism__schedule="interleaved",
+        batch__global_batch_sequences=microbatches,
+    )
+    fix = found(laid, "G5")[0].fix
+    assert (told in fix) if told else ("rounds" not in fix)

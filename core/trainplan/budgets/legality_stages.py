@@ -135,10 +135,23 @@ def _whole_rounds(layout: Layout, pipeline: int, paths: tuple[str, ...]) -> Iter
     if not whole_rounds(layout, pipeline):
         step = _rounds(layout, pipeline)
         what = f"{step} rounds" if step != pipeline else f"{pipeline} stages"
-        message = f"{layout.microbatches} microbatches are no multiple of {what}, which interleaving needs"
-        fix = f"a multiple of {pipeline} microbatches, or virtual_pipeline = 1"
+        count = layout.microbatches or 0
+        have = "1 microbatch is" if count == 1 else f"{count} microbatches are"
+        message = f"{have} no multiple of {what}, which interleaving needs"
+        fix = f"a multiple of {pipeline} microbatches, or virtual_pipeline = 1{_longer_rounds(layout, count, pipeline)}"
         paths = ("batch.global_batch_sequences", *paths)
         yield Broken("G5", message, fix, paths, "interleaved: microbatches not divisible by pipeline")
+
+
+def _longer_rounds(layout: Layout, count: int, pipeline: int) -> str:
+    """Rounds with which Megatron-LM takes the microbatches: a rest is none, or one of each stage at least.
+
+    Megatron-LM d98e8a6, core/pipeline_parallel/schedules.py: final_microbatch_group_size.
+    """
+    if layout.situation.plan.training.framework != "megatron" or count < pipeline:
+        return ""
+    size = next(one for one in range(pipeline, count + 1) if not 0 < count % one < pipeline)
+    return f", or rounds of {size} (microbatch_group_size_per_vp_stage), which keep more microbatches"
 
 
 def whole_rounds(layout: Layout, pipeline: int) -> bool:
