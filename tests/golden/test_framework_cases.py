@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from test_layout_cases import found, made, model, one
 
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024}
+
 
 def interleaved(microbatches: int, framework: str) -> Any:
     """Four stages of two chunks on four accelerators, so many microbatches in a step."""
@@ -74,10 +76,95 @@ def test_deepspeed_exchanges_heads_that_do_not_divide(
     assert {finding.severity for finding in found(laid, "G10")} == ({severity} if severity else set())
 
 
-@pytest.mark.parametrize(
-    ("framework", "fate"), [("megatron", "2 would be dropped"), ("maxtext", "2 would be left over")]
-)
-def test_only_megatron_dropped_layers(framework: str, fate: str) -> None:
+def test_megatron_dropped_layers_and_maxtext_refuses_them_once() -> None:
     """NVIDIA/Megatron-LM issue 1304: 28 of 30 layers were built. MaxText refuses them: configs/types.py of e591f30."""
-    laid = made(model=model(num_hidden_layers=30), training__framework=framework, parallelism__pipeline=4)
-    assert fate in one(laid, "G4").message
+    changes: dict[str, Any] = {"model": model(num_hidden_layers=30), "parallelism__pipeline": 4}
+    assert "2 would be dropped" in one(made(training__framework="megatron", **changes), "G4").message
+    laid = made(training__framework="maxtext", **changes)
+    assert not found(laid, "G4")
+    assert one(laid, "G21").fix == (
+        "pipeline = 1 and virtual_pipeline = 1, or pipeline = 2, "
+        "or MaxText's pipeline_parallel_layers of 28: the other 2 run on every stage's data"
+    )
+
+
+@pytest.mark.parametrize(("layers", "pipeline", "codes"), [(7, 2, ["G4"]), (8, 2, ["G21", "G4"]), (8, 7, ["G4"])])
+def test_maxtext_pipelines_the_layers_with_experts(layers: int, pipeline: int, codes: list[str]) -> None:
+    """MaxText e591f30, configs/types.py: pipeline_parallel_layers of a DeepSeek block leave first_num_dense_layers out."""
+    laid = made(
+        model=model(num_hidden_layers=layers, moe={**EXPERTS, "first_k_dense_replace": 1}),
+        training__framework="maxtext",
+        cluster__nodes=pipeline,
+        parallelism__pipeline=pipeline,
+        parallelism__schedule="gpipe",
+        batch__global_batch_sequences=56,
+    )
+    assert sorted(one.code for code in ("G4", "G21", "G5") for one in found(laid, code)) == codes
+
+
+@pytest.mark.parametrize(
+    ("layers", "pipeline", "virtual", "framework", "severity"),
+    [
+        (36, 4, 2, "torchtitan", None),
+        (36, 4, 2, "megatron", "error"),
+        (6, 4, 2, "torchtitan", None),
+        (5, 4, 2, "torchtitan", "error"),
+        (61, 4, 2, "torchtitan", None),
+        (36, 4, 3, "torchtitan", None),
+        (37, 4, 3, "torchtitan", "warning"),
+    ],
+)
+def test_torchtitan_spreads_layers_over_chunks(
+    layers: int, pipeline: int, virtual: int, framework: str, severity: str | None
+) -> None:
+    """pytorch/torchtitan pull 1103: stages up to layers + 2, uneven by one; b5bcd76: 39 layers and ends in 12 by none a stage."""
+    laid = made(
+        model=model(num_hidden_layers=layers),
+        training__framework=framework,
+        cluster__nodes=4,
+        parallelism__pipeline=pipeline,
+        parallelism__virtual_pipeline=virtual,
+        parallelism__schedule="interleaved",
+        batch__global_batch_sequences=64,
+    )
+    assert {finding.severity for finding in found(laid, "G5")} == ({severity} if severity else set())
+
+
+@pytest.mark.parametrize(("layers", "legal"), [(6, True), (5, False)])
+def test_zb_v_has_two_chunks_a_rank(layers: int, legal: bool) -> None:
+    """torchtitan b5bcd76, distributed/pipeline_parallel.py: a schedule of more stages cuts two a rank, with something in each."""
+    laid = made(
+        model=model(num_hidden_layers=layers),
+        training__framework="torchtitan",
+        cluster__nodes=4,
+        parallelism__pipeline=4,
+        parallelism__schedule="zb-v",
+        batch__global_batch_sequences=64,
+    )
+    assert (not found(laid, "G13")) is legal
+
+
+@pytest.mark.parametrize(
+    ("expert", "split", "tensor", "framework", "told"),
+    [
+        (4, 2, 2, "torchtitan", "expert_tensor = 1; the plan stands for a version before pull 3167"),
+        (4, 1, 2, "torchtitan", None),
+        (1, 1, 2, "torchtitan", "expert_tensor = 2, which is what it does, or expert ranks"),
+        (1, 2, 2, "torchtitan", None),
+        (4, 1, 1, "torchtitan", None),
+        (4, 2, 2, "megatron", None),
+        (1, 1, 2, "megatron", None),
+    ],
+)
+def test_torchtitan_splits_experts_over_tensor_ranks_or_over_expert_ranks(
+    expert: int, split: int, tensor: int, framework: str, told: str | None
+) -> None:
+    """pytorch/torchtitan pull 3167 took expert tensor ranks away; b5bcd76, models/common/moe_sharding.py, has the two layouts."""
+    laid = made(
+        model=model(moe=EXPERTS),
+        training__framework=framework,
+        parallelism__tensor=tensor,
+        parallelism__expert=expert,
+        parallelism__expert_tensor=split,
+    )
+    assert [(finding.severity, finding.fix) for finding in found(laid, "G22")] == ([("warning", told)] if told else [])

@@ -188,7 +188,8 @@ def test_what_the_rules_reject_is_an_error_of_the_plan_or_another_layout_of_the_
 def left_out(found: Estimate, own: str) -> list[str]:
     """Warnings that only a fork does away with, but for a schedule that the plan already had; its sharding is the default."""
     mine = own == found.plan.parallelism.schedule
-    return [one.code for one in legal_layout(found) if (one.code == "G15" and not mine) or one.code in ("G12", "G20")]
+    codes = ("G12", "G20", "G22") if mine else ("G12", "G15", "G20", "G22")
+    return [one.code for one in legal_layout(found) if one.code in codes]
 
 
 def key_of(fields: dict[str, Any]) -> tuple[Any, ...]:

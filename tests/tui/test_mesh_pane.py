@@ -223,3 +223,26 @@ async def test_a_low_window_tells_both_times_of_a_step_and_reaches_every_part(pl
     app = await play((PLANS / f"{name}.toml").read_text(encoding="utf-8"), "5 " + " ".join("j" * (len(parts) + 4)))
     last = next(place for place, row in enumerate(app.rows()) if row.id == parts[-1])
     assert "".join(span.text for span in app.rows()[last].line).strip()[:12] in "\n".join(app.seen)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "size", "drawn", "told"),
+    [
+        (4, (160, 60), [0, 1, 2, 3], "mesh, 4 nodes x 8"),
+        (5, (160, 60), [0, 1, 4], "mesh, 5 nodes x 8, 3 of them here"),
+        (1, (160, 60), [0], "mesh, 1 node x 8"),
+    ],
+)
+async def test_the_map_has_all_of_four_nodes_and_says_what_it_leaves_out(
+    play, example, nodes: int, size: tuple[int, int], drawn: list[int], told: str
+) -> None:
+    app = await play(example.replace("nodes = 128", f"nodes = {nodes}"), "5", size=size)
+    assert [int(line.split()[1]) for line in app.seen if line.split()[:1] == ["node"]] == drawn
+    assert any(f"{told} " in line for line in app.seen)
+
+
+def test_a_low_window_draws_as_many_nodes_as_it_has_lines_for() -> None:
+    from trainplan_tui.panes.mesh import _nodes
+
+    assert [_nodes(4, most) for most in (1, 2, 3, 4)] == [[0], [0, 3], [0, 1, 3], [0, 1, 2, 3]]
+    assert _nodes(128, 4) == [0, 1, 127]

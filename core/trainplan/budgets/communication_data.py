@@ -162,7 +162,7 @@ def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> t
     sparse = none if shape.expert_layers is None else shape.expert_layers
     ends = total(embedding=parts.embedding, head=parts.head)
     given_parts = (shape.dense_layers, parts.dense, sparse, parts.sparse)
-    mean, ended = d.mean_parameters(*given_parts, ends, pipeline), end_layers(s, int(shape.layers))
+    mean, ended = d.mean_parameters(*given_parts, ends, pipeline), end_layers(s, shape.layers)
     if ended is None:
         return _copied(s, mean), _copied(s, d.end_parameters(*given_parts, ends, pipeline))
     return _copied(s, mean), d.fullest_parameters(*given_parts, *ended, parts.embedding, parts.head)

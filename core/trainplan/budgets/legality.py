@@ -10,18 +10,25 @@ from collections.abc import Callable, Iterator
 from math import gcd
 from typing import Final
 
-from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
-from trainplan.budgets.legality_context import context_heads, context_kernel, sequence
-from trainplan.budgets.legality_released import (
-    even_stages,
-    exchange,
+from trainplan.budgets.layout import Broken, Layout, nearest
+from trainplan.budgets.legality_context import balanced_ring, context_heads, context_kernel, sequence
+from trainplan.budgets.legality_experts import (
     expert_sequence,
     experts_in_group,
-    fixed_chunks,
-    fp8_sizes,
-    own_ranks,
     replicated_experts,
+    sharded_experts,
     split_experts,
+    tensor_in_experts,
+)
+from trainplan.budgets.legality_fp8 import fp8_sizes, fp8_tokens
+from trainplan.budgets.legality_heads import heads_and_widths, tensors
+from trainplan.budgets.legality_released import (
+    beside_stages,
+    even_stages,
+    exchange,
+    fixed_chunks,
+    own_ranks,
+    prediction_alone,
     tied_stages,
     uneven_chunks,
     windows_in_ring,
@@ -90,43 +97,6 @@ def _expert_besides(layout: Layout, expert: int, tensor: int) -> str:
     """What expert ranks have to be besides, with one expert tensor rank; nothing where the plan's are legal."""
     ranks = (layout.data or 0) * layout.degree("context") * tensor
     return f" and expert = {_nearest_expert(layout, ranks, expert)}" if ranks % expert else ""
-
-
-def heads_and_widths(layout: Layout) -> Iterator[Broken]:
-    """G6 and G7: tensor ranks divide query heads, the MLP width, and key heads or the other way round."""
-    tensor = layout.degree("tensor")
-    for path, name in (("num_attention_heads", "query heads"), ("intermediate_size", "MLP width")):
-        size = layout.size(f"model.{path}")
-        if size is not None and size % tensor and (path != "intermediate_size" or not all(layout.shape.sparse)):
-            message = f"{name} {size:,} do not divide over {tensor} tensor ranks"
-            paths, reason = ("parallelism.tensor", f"model.{path}"), f"{size:,} {name} not divisible by tensor"
-            yield Broken("G6", message, f"tensor = {nearest_of(tensors(layout), tensor)}", paths, reason)
-    keys = whole(layout.shape.key_value_heads)
-    if keys is None or layout.shape.latent or keys % tensor == 0:
-        return
-    paths, reason = ("parallelism.tensor", "model.num_key_value_heads"), f"{keys} key heads not divisible by tensor"
-    if layout.situation.plan.training.framework == "torchtitan":  # b5bcd76, models/common/decoder.py
-        message = f"{keys} key heads do not divide over {tensor} tensor ranks, and torchtitan keeps no copies"
-        yield Broken("G7", message, f"tensor = {_most_keys(layout, keys, tensor)}", paths, reason)
-    elif tensor % keys:
-        message = f"{keys} key heads are neither a multiple nor a divisor of {tensor} tensor ranks"
-        yield Broken("G7", message, f"tensor = {_most_keys(layout, keys, tensor)}", paths, reason)
-    else:
-        message = f"{keys} key heads on {tensor} tensor ranks: Megatron core 0.16 keeps copies, older versions refuse"
-        yield Broken("G7", message, f"tensor = {keys}, or a version that keeps copies", paths, reason, "warning")
-
-
-def _most_keys(layout: Layout, keys: int, tensor: int) -> str:
-    """The nearest tensor ranks that divide the key heads too."""
-    return nearest_of([step for step in tensors(layout) if keys % step == 0], tensor)
-
-
-def tensors(layout: Layout) -> list[int]:
-    """Tensor ranks that divide query heads and the MLP width, and key heads or the other way round; one always does."""
-    heads, width = layout.size("model.num_attention_heads") or 0, layout.size("model.intermediate_size") or 0
-    keys = 0 if layout.shape.latent else whole(layout.shape.key_value_heads) or 0
-    common = gcd(heads, 0 if layout.shape.sparse and all(layout.shape.sparse) else width) or keys
-    return [step for step in divisors(common) if not keys or keys % step == 0 or step % keys == 0]
 
 
 def experts(layout: Layout) -> Iterator[Broken]:
@@ -215,6 +185,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sequence,
     context_heads,
     context_kernel,
+    balanced_ring,
     shard_group,
     sharding,
     released_schedule,
@@ -225,13 +196,18 @@ RULES: Final[tuple[Rule, ...]] = (
     uneven_chunks,
     windows_in_ring,
     fp8_sizes,
+    fp8_tokens,
     own_ranks,
     exchange,
     even_stages,
+    beside_stages,
     tied_stages,
+    prediction_alone,
     experts_in_group,
     replicated_experts,
     split_experts,
+    tensor_in_experts,
+    sharded_experts,
 )
 
 

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lcm
+from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest
 
+WHOLE_SLICES: Final = ("deepspeed", "maxtext", "fsdp")
+"""Frameworks whose all-to-all leaves a context rank one slice; Megatron-LM cuts two of every sequence.
+
+DeepSpeed edaa722, runtime/sequence_parallel/ulysses_sp.py; MaxText e591f30, configs/types.py: max_target_length.
+"""
+
+COPIED: Final = ("deepspeed", "fsdp")
+"""Frameworks with which key heads of all-to-all are repeated where they are fewer than the ranks.
+
+DeepSpeed edaa722, runtime/sequence_parallel/ulysses_sp.py: kv_replication_factor; over FSDP verl-project/verl issue 1226.
+"""
+
 
 def sequence(layout: Layout) -> Iterator[Broken]:
-    """G9: context ranks take two slices each, and sequence parallel splits every slice over the tensor ranks."""
+    """G9: context ranks take two slices each, and sequence parallel splits every slice over the tensor ranks.
+
+    torchtitan b5bcd76, trainer.py, cuts the tokens of a microbatch, whatever their sequences.
+    """
     length, context, tensor = layout.sequence_length, layout.degree("context"), layout.degree("tensor")
     plan = layout.situation.plan
-    step = sequence_step(context, tensor, plan.parallelism.sequence_parallel, plan.training.framework)
-    if length is None or length % step == 0:
+    split = tensor if plan.parallelism.sequence_parallel else 1
+    heads = plan.parallelism.context_type == "all-to-all" and plan.training.framework in WHOLE_SLICES
+    step = context * split if heads else sequence_step(context, tensor, split > 1, plan.training.framework)
+    micro = layout.size("batch.micro_batch_sequences") if plan.training.framework == "torchtitan" else 1
+    if length is None or length * (micro or 1) % step == 0:
         return
     near = " or ".join(f"{count:,}" for count in (length // step * step, length // step * step + step) if count)
     message = f"a sequence of {length:,} tokens is no multiple of {step:,} (context {context}, tensor {tensor})"
@@ -50,11 +69,32 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
         return
     for path, name in (("num_attention_heads", "query heads"), ("num_key_value_heads", "key heads")):
         size = layout.size(f"model.{path}")
-        if size is not None and size % ranks:
-            message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
-            paths = ("parallelism.context_type", "parallelism.context")
-            reason = f"{size} {name} not divisible by context x tensor"
-            yield Broken("G10", message, 'context_type = "ring"', paths, reason)
+        if size is None or size % ranks == 0:
+            continue
+        if name == "key heads" and ranks % size == 0 and layout.situation.plan.training.framework in COPIED:
+            yield from _copied_keys(layout, size, ranks)
+            return
+        message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
+        paths = ("parallelism.context_type", "parallelism.context")
+        yield Broken("G10", message, 'context_type = "ring"', paths, f"{size} {name} not divisible by context x tensor")
+
+
+def _copied_keys(layout: Layout, keys: int, ranks: int) -> Iterator[Broken]:
+    """Key heads that are repeated, where the query heads divide; one that all of them break is said of these alone."""
+    heads, tensor = layout.size("model.num_attention_heads"), layout.degree("tensor")
+    if heads is None or heads % ranks:
+        return
+    message = f"{keys} key heads on {ranks} ranks of context x tensor: verl and DeepSpeed's Ulysses repeat them, others refuse"
+    fix = (
+        f"context = {max(keys // tensor, 1)}, or code that repeats them"
+        if keys % tensor == 0
+        else "code that repeats them"
+    )
+    paths, reason = (
+        ("parallelism.context", "model.num_key_value_heads"),
+        f"{keys} key heads repeated over context x tensor",
+    )
+    yield Broken("G10", message, fix, paths, reason, "warning")
 
 
 def _uneven_heads(layout: Layout) -> int | None:
@@ -73,6 +113,21 @@ def _uneven_heads(layout: Layout) -> int | None:
         return None
     each = heads // tensor
     return each if each > context and each % context else None
+
+
+def balanced_ring(layout: Layout) -> Iterator[Broken]:
+    """G18: MaxText e591f30, utils/max_utils.py: a balanced ring pairs slices of an even number of ranks."""
+    plan, context = layout.situation.plan, layout.degree("context")
+    if (
+        plan.training.framework != "maxtext"
+        or plan.parallelism.context_type != "ring"
+        or context % 2 == 0
+        or context == 1
+    ):
+        return
+    message = f"context {context} by ring is odd: MaxText balances the ring over pairs"
+    fix = "an even context, or context_parallel_load_balance off"
+    yield Broken("G18", message, fix, ("parallelism.context",), "MaxText: context ranks of a ring are odd", "warning")
 
 
 def context_kernel(layout: Layout) -> Iterator[Broken]:

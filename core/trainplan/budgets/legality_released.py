@@ -6,39 +6,16 @@ Each was read in the release that `released` names. What divides what in every f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd
 from typing import Final
 
-from trainplan.budgets.layout import Broken, Layout, divisors, nearest, nearest_of, whole
+from trainplan.budgets.layout import Broken, Layout, nearest_of
+from trainplan.budgets.legality_stages import divides_world
 from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
 
 CHUNKED: Final = ("1f1b", "interleaved")
 """Schedules of which virtual stages are a choice; zb-v has two of its own, the others one a rank."""
 
-ROWS, COLUMNS = 8, 16
-"""What the sizes of a matrix are multiples of in fp8: all but the last together, and the last.
-
-TransformerEngine pytorch/utils.py: assert_dim_for_fp8_exec.
-"""
-
-
-def expert_sequence(layout: Layout) -> Iterator[Broken]:
-    """G16: Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py: experts under tensor ranks need sequence parallel."""
-    plan = layout.situation.plan
-    dense = layout.shape.expert_layers is None
-    if (
-        plan.training.framework != "megatron"
-        or dense
-        or layout.degree("tensor") == 1
-        or plan.parallelism.sequence_parallel
-    ):
-        return
-    message = f"tensor {layout.degree('tensor')} without sequence parallel in a model with experts: Megatron-LM refuses to train it"
-    paths, reason = (
-        ("parallelism.sequence_parallel", "parallelism.tensor"),
-        "experts under tensor without sequence parallel",
-    )
-    yield Broken("G16", message, "sequence_parallel = true, or tensor = 1", paths, reason)
+DEPTHS: Final = "model.mtp.num_nextn_predict_layers"
 
 
 def fixed_chunks(layout: Layout) -> Iterator[Broken]:
@@ -91,44 +68,6 @@ def windows_in_ring(layout: Layout) -> Iterator[Broken]:
     yield Broken("G18", message, 'context = 1, or context_type = "all-to-all"', paths, reason)
 
 
-def fp8_sizes(layout: Layout) -> Iterator[Broken]:
-    """G19: sizes of a layer's products on one rank that fp8 of TransformerEngine refuses."""
-    plan = layout.situation.plan
-    if plan.training.precision != "fp8-mixed" or plan.training.framework != "megatron":
-        return
-    tensor = layout.degree("tensor")
-    for name, size, ranks in _products(layout):
-        if size % ranks == 0 and size // ranks % COLUMNS:
-            message = f"{name} {size:,} on {ranks} ranks is no multiple of {COLUMNS}, which fp8 products need"
-            legal = [step for step in divisors(size) if ranks == tensor and _all_fit(layout, step)]
-            fewer = f", or tensor = {max(legal)}" if legal else ""
-            paths, reason = (
-                ("training.precision", "parallelism.tensor"),
-                f"{size:,} {name} not divisible by {COLUMNS} x tensor",
-            )
-            yield Broken("G19", message, f'precision = "bf16-mixed"{fewer}', paths, reason)
-            return
-
-
-def _products(layout: Layout, tensor: int | None = None) -> Iterator[tuple[str, int, int]]:
-    """Sizes that fp8 products have, and the ranks that divide them."""
-    ranks = layout.degree("tensor") if tensor is None else tensor
-    heads, value = layout.size("model.num_attention_heads"), whole(layout.shape.value_size)
-    width, experts = layout.size("model.intermediate_size"), layout.size("model.moe.moe_intermediate_size")
-    if hidden := layout.size("model.hidden_size"):
-        yield "width", hidden, 1
-    if heads and value:
-        yield "attention output", heads * value, ranks
-    if width and not all(layout.shape.sparse):
-        yield "MLP width", width, ranks
-    if experts and layout.shape.expert_layers is not None:
-        yield "expert width", experts, layout.degree("expert_tensor")
-
-
-def _all_fit(layout: Layout, tensor: int) -> bool:
-    return all(size % ranks == 0 and size // ranks % COLUMNS == 0 for _, size, ranks in _products(layout, tensor))
-
-
 def own_ranks(layout: Layout) -> Iterator[Broken]:
     """G20: PyTorch 0aafd81, distributed/fsdp: FSDP shards data ranks; whoever uses it brings other ranks along."""
     names = [name for name in ("tensor", "context", "expert") if layout.degree(name) > 1]
@@ -159,20 +98,56 @@ def exchange(layout: Layout) -> Iterator[Broken]:
 def even_stages(layout: Layout) -> Iterator[Broken]:
     """G21: MaxText e591f30, configs/types.py: stages x repeats x layers are all layers, and rounds of microbatches are whole."""
     pipeline, virtual, count = layout.degree("pipeline"), layout.degree("virtual_pipeline"), layout.microbatches
-    parallel, layers = layout.situation.plan.parallelism, len(layout.shape.sparse)
+    parallel, layers = layout.situation.plan.parallelism, piped_layers(layout.shape.sparse)
     if layout.situation.plan.training.framework != "maxtext" or pipeline == 1:
         return
     ends = parallel.first_stage_layers is not None or parallel.last_stage_layers is not None
     if ends or layers % (pipeline * virtual):
-        message = f"{layers} layers in {pipeline} x {virtual} chunks: MaxText's are all alike"
-        fix = "leave first_stage_layers and last_stage_layers out" if ends else "pipeline = 1 and virtual_pipeline = 1"
+        which = "layers" if layers == len(layout.shape.sparse) else "layers with experts"
+        message = f"{layers} {which} in {pipeline} x {virtual} chunks: MaxText's are all alike"
+        fix = (
+            "leave first_stage_layers and last_stage_layers out" if ends else _alike(layout, layers, pipeline, virtual)
+        )
         reason = "stages that are not alike, which MaxText has not"
         yield Broken("G21", message, fix, ("parallelism.pipeline", "parallelism.virtual_pipeline"), reason)
     elif count is not None and count % pipeline:
         message = f"{count} microbatches are no multiple of {pipeline} stages, which MaxText's pipeline needs"
-        fix = f"a multiple of {pipeline} microbatches, or pipeline = 1 and virtual_pipeline = 1"
+        fix = f"a multiple of {pipeline} microbatches (num_pipeline_microbatches), or pipeline = 1 and virtual_pipeline = 1"
         paths = ("batch.global_batch_sequences", "parallelism.pipeline")
         yield Broken("G21", message, fix, paths, "MaxText: microbatches not divisible by pipeline")
+
+
+def beside_stages(layout: Layout) -> Iterator[Broken]:
+    """G4: MaxText e591f30, configs/types.py, pipeline_parallel_layers: dense layers before those with experts have no stage."""
+    pipeline, layers, inside = layout.degree("pipeline"), len(layout.shape.sparse), piped_layers(layout.shape.sparse)
+    if layout.situation.plan.training.framework != "maxtext" or pipeline == 1 or inside == layers:
+        return
+    message = f"MaxText pipelines {inside} of {layers} layers: the {layers - inside} dense ones before run on every stage's data"
+    fix = "pipeline = 1, or a measurement: memory and time here count all layers in the stages"
+    paths, reason = ("parallelism.pipeline", "model.moe.first_k_dense_replace"), "layers beside MaxText's pipeline"
+    yield Broken("G4", message, fix, paths, reason, "warning")
+
+
+def piped_layers(sparse: tuple[bool, ...]) -> int:
+    """Layers that MaxText pipelines: those after dense ones at the front, which run beside the pipeline (DeepSeek's block)."""
+    dense = sparse.index(True) if True in sparse else 0
+    return len(sparse) - dense
+
+
+def _alike(layout: Layout, layers: int, pipeline: int, virtual: int) -> str:
+    """One stage, the nearest pipelines of like chunks, and MaxText's own way: some layers outside the pipeline."""
+    fix, chunks = "pipeline = 1 and virtual_pipeline = 1", pipeline * virtual
+    inside = layers // chunks * chunks
+    if not (layout.microbatches or 0) % pipeline:  # microbatches grow with the stages, so rounds stay whole
+        even = [
+            one
+            for one in range(2, layers // virtual + 1)
+            if not layers % (one * virtual) and divides_world(layout, one)
+        ]
+        fix += f", or pipeline = {nearest_of(even, pipeline)}" if even else ""
+    if inside:
+        fix += f", or MaxText's pipeline_parallel_layers of {inside}: the other {layers - inside} run on every stage's data"
+    return fix
 
 
 def tied_stages(layout: Layout) -> Iterator[Broken]:
@@ -185,46 +160,12 @@ def tied_stages(layout: Layout) -> Iterator[Broken]:
     yield Broken("G21", message, "pipeline = 1 and virtual_pipeline = 1", paths, reason)
 
 
-def experts_in_group(layout: Layout) -> Iterator[Broken]:
-    """G22: torchtitan b5bcd76, distributed/parallel_dims.py: expert ranks divide a shard group x tensor, never its replicas."""
-    size = layout.size("parallelism.shard_size")
-    if layout.situation.word("parallelism.sharding") == "hsdp" and size is not None:
-        yield from _within(layout, size * layout.degree("tensor"), f"the shard group of {size} x tensor")
-
-
-def replicated_experts(layout: Layout) -> Iterator[Broken]:
-    """G22: the same where nothing is sharded: expert ranks divide context x tensor."""
-    if layout.situation.word("parallelism.sharding") == "none":
-        yield from _within(
-            layout, layout.degree("context") * layout.degree("tensor"), "context x tensor, replicas apart"
-        )
-
-
-def _within(layout: Layout, ranks: int, what: str) -> Iterator[Broken]:
-    expert = layout.degree("expert")
-    if layout.situation.plan.training.framework != "torchtitan" or ranks % expert == 0:
+def prediction_alone(layout: Layout) -> Iterator[Broken]:
+    """G21: torchtitan b5bcd76, models/deepseek_v3/mtp.py: prediction depths have neither a pipeline nor context ranks yet."""
+    names = [name for name in ("pipeline", "context") if layout.degree(name) > 1]
+    if layout.situation.plan.training.framework != "torchtitan" or not names or not layout.size(DEPTHS):
         return
-    message = f"expert {expert} does not divide the {ranks:,} ranks of {what}: torchtitan shards experts inside them"
-    fix = f"expert = {nearest(gcd(ranks, layout.size('model.moe.num_experts') or ranks), expert)}"
-    paths, reason = ("parallelism.expert", "parallelism.sharding"), "expert ranks over torchtitan's replicas"
-    yield Broken("G22", message, fix, paths, reason)
-
-
-def split_experts(layout: Layout) -> Iterator[Broken]:
-    """G22: DeepSpeed edaa722, moe/layer.py and utils/groups.py: experts are whole, or split as everything else over tensor ranks.
-
-    Where they are split, expert ranks divide the data ranks.
-    """
-    etp, tensor, expert, data = *map(layout.degree, ("expert_tensor", "tensor", "expert")), layout.data
-    if layout.situation.plan.training.framework != "deepspeed" or etp == 1:
-        return
-    paths = ("parallelism.expert_tensor", "parallelism.expert")
-    if etp != tensor:
-        message = f"expert tensor {etp} is neither 1 nor tensor {tensor}: DeepSpeed's experts have no other"
-        yield Broken("G22", message, "expert_tensor = 1", paths, "DeepSpeed: expert tensor neither 1 nor tensor")
-    elif data is not None and data % expert:
-        legal = [step for step in divisors(gcd(data, layout.size("model.moe.num_experts") or data)) if step != expert]
-        message = f"expert {expert} does not divide {data:,} data ranks, which DeepSpeed's split experts need"
-        yield Broken(
-            "G22", message, f"expert = {nearest_of(legal, expert)}", paths, "data ranks not divisible by expert"
-        )
+    message = f"prediction depths with {' and '.join(names)} ranks: torchtitan refuses to train them"
+    fix = " and ".join(f"{name} = 1" for name in names) + (" and virtual_pipeline = 1" if "pipeline" in names else "")
+    paths, reason = (DEPTHS, *(f"parallelism.{name}" for name in names)), "prediction depths over torchtitan's ranks"
+    yield Broken("G21", message, fix, paths, reason)

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest, nearest_of
+from trainplan.budgets.memory_stages import BY_ITSELF
 from trainplan.budgets.released import SCHEDULES, left_out, nearest_schedule, used_schedule
 
 ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
 """Frameworks that spread layers over stages unevenly without being told."""
+
+ALIKE: Final = "maxtext"
+"""The framework whose stages are all alike, in a rule of its own: `legality_released.even_stages`."""
 
 
 def layers_over_stages(layout: Layout) -> Iterator[Broken]:
@@ -17,17 +21,24 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
     layers, pipeline = len(layout.shape.sparse), layout.degree("pipeline")
     parallel = layout.situation.plan.parallelism
     paths = ("parallelism.pipeline", "parallelism.first_stage_layers", "parallelism.last_stage_layers")
-    if not layers or pipeline == 1:
+    if pipeline == 1:
+        yield from _ends_alone(layout, layers, paths)
+    if not layers or pipeline == 1 or layout.situation.plan.training.framework == ALIKE:
         return
-    if pipeline > layers:
+    if pipeline > (most := _most_stages(layout, layers)):
         message = f"{pipeline} pipeline stages for {layers} layers: a stage has none"
-        yield Broken("G4", message, f"at most {layers}", paths, f"more pipeline stages than {layers} layers")
+        yield Broken("G4", message, f"at most {most}", paths, f"more pipeline stages than {layers} layers")
     elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
         yield from _ends(layout, layers, pipeline, paths)
     elif layers % pipeline and layout.situation.plan.training.framework not in ENDS_BY_THEMSELVES:
         fate = "dropped" if layout.situation.plan.training.framework == "megatron" else "left over"
         message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be {fate}"
         yield Broken("G4", message, _split(layers, pipeline), paths, f"{layers} layers not divisible by pipeline")
+
+
+def _most_stages(layout: Layout, layers: int) -> int:
+    """Stages that have something to hold: torchtitan counts the embedding and the loss as a layer each."""
+    return layers + 2 if layout.situation.plan.training.framework == BY_ITSELF else layers
 
 
 def _split(layers: int, pipeline: int) -> str:
@@ -38,6 +49,17 @@ def _split(layers: int, pipeline: int) -> str:
     if pipeline > 2 and rest >= 2:
         return f"{fix}, or first_stage_layers = {rest // 2} and last_stage_layers = {rest - rest // 2}"
     return fix
+
+
+def _ends_alone(layout: Layout, layers: int, paths: tuple[str, ...]) -> Iterator[Broken]:
+    """Ends of one stage: Megatron-LM d98e8a6, transformer_config.py, refuses a rest; before, it built the last: issue 1778."""
+    parallel = layout.situation.plan.parallelism
+    ends = [int(one) for one in (parallel.first_stage_layers, parallel.last_stage_layers) if one is not None]
+    if layout.situation.plan.training.framework != "megatron" or not layers or not ends or ends == [layers]:
+        return
+    message = f"ends of {' and '.join(map(str, ends))} layers and one stage: {layers - sum(ends)} have no place in Megatron-LM"
+    fix = "leave first_stage_layers and last_stage_layers out, or pipeline > 1"
+    yield Broken("G4", message, fix, paths[1:], "layers of ends without a pipeline")
 
 
 def _ends(layout: Layout, layers: int, pipeline: int, paths: tuple[str, ...]) -> Iterator[Broken]:
@@ -69,18 +91,67 @@ def chunks(layout: Layout) -> Iterator[Broken]:
     if pipeline == 1:
         message = f"{virtual} virtual stages need a pipeline"
         yield Broken("G5", message, "virtual_pipeline = 1", paths, "virtual stages need pipeline > 1")
+    elif layout.situation.plan.training.framework == ALIKE:
+        return
+    elif layout.situation.plan.training.framework == BY_ITSELF:
+        yield from _own_chunks(layout, layers, pipeline, virtual)
     elif not whole_chunks(layers, pipeline, virtual):
         message = f"{layers} layers do not divide into {pipeline} x {virtual} chunks: {layers % (pipeline * virtual)} left over"
         fix = _legal_chunks(layout, layers, pipeline, virtual)
         reason = f"{layers} layers not divisible by pipeline x virtual stages"
         yield Broken("G5", message, fix, paths, reason)
-    elif not whole_rounds(layout, pipeline):
+    else:
+        yield from _whole_rounds(layout, pipeline, paths)
+
+
+def _own_chunks(layout: Layout, layers: int, pipeline: int, virtual: int) -> Iterator[Broken]:
+    """torchtitan b5bcd76, distributed/pipeline_parallel.py: layers that do not divide are spread, two chunks a rank by default.
+
+    Other numbers of chunks come from layers for each stage, or from a list of the modules of each.
+    """
+    paths, stages = ("parallelism.virtual_pipeline", "parallelism.pipeline"), pipeline * virtual
+    if stages > layers + 2:
+        message = f"{pipeline} x {virtual} chunks for {layers} layers, the embedding and the loss: a chunk has nothing"
+        fix = f"virtual_pipeline = {max((layers + 2) // pipeline, 1)}"
+        yield Broken("G5", message, fix, paths, f"more chunks than {layers} layers, the embedding and the loss")
+        return
+    yield from _whole_rounds(layout, pipeline, paths)
+    if not counted(layers, stages) and virtual != 2:
+        others = nearest_of(
+            (one for one in range(1, virtual + 4) if counted(layers, pipeline * one) or one == 2), virtual
+        )
+        message = f"{layers} layers: no layers_per_stage of torchtitan gives {pipeline} x {virtual} chunks"
+        fix = f"virtual_pipeline = {others}, or every chunk's modules in module_fqns_per_model_part"
+        yield Broken("G5", message, fix, paths, "chunks that torchtitan has to be told one by one", "warning")
+
+
+def counted(layers: int, stages: int) -> bool:
+    """Whether some number of layers for each stage gives so many stages: even, or with the ends a layer less."""
+    each = -(-(layers + 2) // stages)
+    return layers % stages == 0 or -(-(layers + 2) // each) == stages
+
+
+def _whole_rounds(layout: Layout, pipeline: int, paths: tuple[str, ...]) -> Iterator[Broken]:
+    if not whole_rounds(layout, pipeline):
         step = _rounds(layout, pipeline)
         what = f"{step} rounds" if step != pipeline else f"{pipeline} stages"
-        message = f"{layout.microbatches} microbatches are no multiple of {what}, which interleaving needs"
-        fix = f"a multiple of {pipeline} microbatches, or virtual_pipeline = 1"
+        count = layout.microbatches or 0
+        have = "1 microbatch is" if count == 1 else f"{count} microbatches are"
+        message = f"{have} no multiple of {what}, which interleaving needs"
+        fix = f"a multiple of {pipeline} microbatches, or virtual_pipeline = 1{_longer_rounds(layout, count, pipeline)}"
         paths = ("batch.global_batch_sequences", *paths)
         yield Broken("G5", message, fix, paths, "interleaved: microbatches not divisible by pipeline")
+
+
+def _longer_rounds(layout: Layout, count: int, pipeline: int) -> str:
+    """Rounds with which Megatron-LM takes the microbatches: a rest is none, or one of each stage at least.
+
+    Megatron-LM d98e8a6, core/pipeline_parallel/schedules.py: final_microbatch_group_size.
+    """
+    if layout.situation.plan.training.framework != "megatron" or count < pipeline:
+        return ""
+    size = next(one for one in range(pipeline, count + 1) if not 0 < count % one < pipeline)
+    return f", or rounds of {size} (microbatch_group_size_per_vp_stage), which keep more microbatches"
 
 
 def whole_rounds(layout: Layout, pipeline: int) -> bool:
@@ -126,8 +197,18 @@ def divides_world(layout: Layout, pipeline: int) -> bool:
 
 
 def schedule(layout: Layout) -> Iterator[Broken]:
-    """G13: DualPipe needs an even pipeline and twice as many microbatches."""
-    pipeline, count = layout.degree("pipeline"), layout.microbatches
+    """G13: DualPipe needs an even pipeline and twice as many microbatches, ZB-V something to hold for two chunks a rank."""
+    pipeline, count, layers = layout.degree("pipeline"), layout.microbatches, len(layout.shape.sparse)
+    most = _most_stages(layout, layers)
+    if (
+        layout.situation.plan.parallelism.schedule == "zb-v"
+        and pipeline > 1
+        and layers
+        and most < 2 * pipeline <= 2 * most
+    ):
+        message = f"zb-v cuts {2 * pipeline} chunks of {layers} layers: a chunk has none"
+        fix, paths = f"pipeline = {max(most // 2, 1)} at most", ("parallelism.pipeline", "parallelism.schedule")
+        yield Broken("G13", message, fix, paths, f"zb-v: more chunks than {layers} layers")
     if layout.situation.plan.parallelism.schedule != "dualpipe" or pipeline == 1:
         return
     if pipeline % 2:

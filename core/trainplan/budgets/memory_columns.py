@@ -79,7 +79,7 @@ def _ranks(s: Situation, model: ModelBudget, pipeline: float, virtual: float) ->
     """The first rank of each kind, of one pipeline."""
     parallel, depths = s.plan.parallelism, s.value("model.mtp.num_nextn_predict_layers")
     ends = parallel.first_stage_layers, parallel.last_stage_layers
-    key = (model.shape.sparse, depths, parallel.schedule, *ends, pipeline, virtual)
+    key = (s.plan.training.framework, model.shape.sparse, depths, parallel.schedule, *ends, pipeline, virtual)
     found = _KNOWN.get(key)
     if found is None:
         if len(_KNOWN) >= MOST_KNOWN:

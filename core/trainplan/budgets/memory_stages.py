@@ -15,10 +15,14 @@ from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import memory_work as f
+from trainplan.formulas import pipeline as p
 from trainplan.kinds import choose
 
 V_SHAPED: Final = ("zb-v", "dualpipe")
 """Schedules in which the first rank holds both ends of the model."""
+
+BY_ITSELF: Final = "torchtitan"
+"""The framework that spreads layers which do not divide over chunks by itself, the ends a layer less."""
 
 MOST_RANKS: Final = 1024
 """Pipeline ranks up to which the ledger is kept; a deeper pipeline is a mistake."""
@@ -41,15 +45,20 @@ def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
     first, last = parallel.first_stage_layers, parallel.last_stage_layers
     if stages > 1 and (first is not None or last is not None):
         return _with_ends(layers, stages, first, last)
-    return _shared(layers, stages)
+    return _cut(s, layers, stages)
 
 
-def end_layers(s: Situation, layers: int) -> tuple[Figure, Figure, Figure] | None:
-    """Layers of the first rank, the most of those between, and of the last, where the plan says the ends of a pipeline."""
-    ends = s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers
-    if ends == (None, None) or _one(s["parallelism.pipeline"]) == 1:
+def end_layers(s: Situation, layers: Figure) -> tuple[Figure, Figure, Figure] | None:
+    """Layers of the first rank, the most of those between, and of the last, where the plan or torchtitan says the ends."""
+    ends, pipeline = (
+        (s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers),
+        s["parallelism.pipeline"],
+    )
+    if _one(pipeline) == 1:
         return None
-    counts = layer_counts(s, layers)
+    if ends == (None, None):
+        return _own_ends(s, layers, pipeline)
+    counts = layer_counts(s, int(layers))
     between = max(counts[1:-1], default=0)
     return _end("first", counts[0]), _end("fullest", between), _end("last", counts[-1])
 
@@ -59,9 +68,30 @@ def _end(name: str, count: int) -> Figure:
     return given(f"layers of the {name} rank", float(count), "1", source, kind="file")
 
 
+def _own_ends(s: Situation, layers: Figure, pipeline: Figure) -> tuple[Figure, Figure, Figure] | None:
+    """The same where torchtitan cuts chunks by itself, one after the other on the ranks."""
+    if s.plan.training.framework != BY_ITSELF or s.plan.parallelism.schedule in V_SHAPED:
+        return None
+    cut = layers, pipeline, s["parallelism.virtual_pipeline"]
+    return p.first_layers(*cut), p.fullest_layers(*cut), p.last_layers(*cut)
+
+
 def _one(count: Any) -> int:
-    """A figure as a whole number, or a column whose rows are all the same, as they are where ends are given."""
+    """A figure as a whole number, or the first row of a column: all are the same where ends are given, and none or all are 1."""
     return int(count if isinstance(count, float) else count.flat[0])
+
+
+def _cut(s: Situation, layers: int, parts: int) -> tuple[int, ...]:
+    if s.plan.training.framework == BY_ITSELF and 1 < parts <= layers + 2 and layers % parts:
+        return _weighed(layers, parts)
+    return _shared(layers, parts)
+
+
+def _weighed(layers: int, parts: int) -> tuple[int, ...]:
+    """Embedding and head a layer each, what is over to the first ones: torchtitan b5bcd76, distributed/pipeline_parallel.py."""
+    each, over = divmod(layers + 2, parts)
+    counts = [each + (part < over) for part in range(parts)]
+    return (counts[0] - 1, *counts[1:-1], counts[-1] - 1)
 
 
 def _shared(layers: int, parts: int) -> tuple[int, ...]:
@@ -102,10 +132,10 @@ def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
     pipeline, schedule = int(s["parallelism.pipeline"]), s.plan.parallelism.schedule
     virtual = int(s["parallelism.virtual_pipeline"])
     if schedule == "zb-v" and pipeline > 1:
-        return _shared(layers, 2 * pipeline)
+        return _cut(s, layers, 2 * pipeline)
     ends = s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers
     if virtual > 1 and pipeline > 1 and ends == (None, None):
-        return _shared(layers, pipeline * virtual)
+        return _cut(s, layers, pipeline * virtual)
     return layer_counts(s, layers)
 
 
@@ -170,16 +200,16 @@ def in_flight(s: Situation, microbatches: Figure, rank: Figure, ranks: int) -> F
     """Microbatches whose activations a rank holds at once, by schedule."""
     if ranks == 1:
         return given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
-    p, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
+    stages, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
     return choose(
         s.plan.parallelism.schedule,
         **{
             "gpipe": lambda: microbatches,
-            "1f1b": lambda: f.one_forward_one_backward(microbatches, p, virtual, rank),
-            "interleaved": lambda: f.one_forward_one_backward(microbatches, p, virtual, rank),
-            "zb_h1": lambda: f.one_forward_one_backward(microbatches, p, virtual, rank),
-            "zb_h2": lambda: f.twice_in_flight(microbatches, p, rank),
-            "zb_v": lambda: f.level_in_flight(microbatches, p),
-            "dualpipe": lambda: f.dual_in_flight(microbatches, p),
+            "1f1b": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
+            "interleaved": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
+            "zb_h1": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
+            "zb_h2": lambda: f.twice_in_flight(microbatches, stages, rank),
+            "zb_v": lambda: f.level_in_flight(microbatches, stages),
+            "dualpipe": lambda: f.dual_in_flight(microbatches, stages),
         },
     )

@@ -210,7 +210,7 @@ def _stages(
     """One microbatch on the mean and on the slowest rank, from a step's work of the mean rank."""
     layers, heads = f.whole_time(work, m, p), f.whole_time(head, m, p)
     mean = f.mean_stage(layers, heads, p)
-    ends = end_layers(s, int(model.shape.layers))
+    ends = end_layers(s, model.shape.layers)
     if ends is None:
         return mean, f.slowest_stage(layers, model.shape.layers, heads, p)
     first, most, last = ends

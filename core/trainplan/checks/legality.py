@@ -1,4 +1,4 @@
-"""Findings G3 to G22 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
+"""Findings G3 to G23 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def filled_pipeline(estimate: Estimate) -> list[Finding]:
     count, stages = whole(estimate.tokens.microbatches), whole(estimate.situation["parallelism.pipeline"]) or 1
     if count is None or count >= stages:
         return []
-    message = f"{count} microbatches for {stages} pipeline stages: some ranks always wait"
+    message = f"{count} microbatch{'' if count == 1 else 'es'} for {stages} pipeline stages: some ranks always wait"
     paths = ("batch.global_batch_sequences", "parallelism.pipeline")
     return [Finding("P4", "warning", "parallelism", message, f"{stages} microbatches, better {4 * stages}", paths, 50)]
 

@@ -50,4 +50,27 @@ def _entries(count: float) -> str:
     return "1 entry" if count == 1 else f"{whole(count)} entries"
 
 
-MODEL_CHECKS: Final = (heads_divide, layer_types_match)
+REFUSE: Final = {"megatron": "Megatron-LM", "torchtitan": "torchtitan"}
+"""Frameworks that refuse more tokens than positions even where none is learned.
+
+Megatron-LM d98e8a6, training/arguments.py: max_position_embeddings >= seq_length; torchtitan b5bcd76, models/common/decoder.py.
+"""
+
+
+def positions_reach(estimate: Estimate) -> list[Finding]:
+    """model-positions: no sequence is longer than the positions of the model; learned ones end there, others are configured."""
+    s, stretches = estimate.situation, estimate.tokens.stretches
+    most, lengths = s.value("model.max_position_embeddings"), [one.sequence_length for one in stretches]
+    known = [int(one) for one in lengths if not isinstance(one, Blocked)]
+    if most is None or not known or max(known) <= int(most):
+        return []
+    learned, refuses = s.word("model.position_embedding") == "learned", REFUSE.get(estimate.plan.training.framework)
+    if not learned and refuses is None:
+        return []
+    why = "it has learned no more" if learned else f"{refuses} refuses more"
+    message = f"a sequence of {max(known):,} tokens and a model of {int(most):,} positions: {why}"
+    fix, paths = f"max_position_embeddings = {max(known)}", ("model.max_position_embeddings", "data.sequence_length")
+    return [Finding("model-positions", "error" if learned else "warning", "model", message, fix, paths, 1e5)]
+
+
+MODEL_CHECKS: Final = (heads_divide, layer_types_match, positions_reach)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from trainplan.formula import formula
-from trainplan.numeric import maximum
+from trainplan.numeric import ceil, floor, maximum, where
 
+CUT = "torchtitan b5bcd76, distributed/pipeline_parallel.py: _generate_llm_fqn_per_model_part"
 TABLE = "zero bubble pipeline parallelism, sail-sg table; read second-hand"
 
 
@@ -38,3 +39,31 @@ def no_bubble(pipeline: float) -> float:
 def dual_bubble(pipeline: float, microbatches: float) -> float:
     """Bubble of DualPipe, (p/2 - 1)(T_FB + T_B - 3 T_W) over m (T_F + T_B), with T_F = T_W = 1, T_B = 2, T_FB = 3; 0 to p = 2."""
     return maximum(pipeline / 2.0 - 1.0, 0.0) * 2.0 / (3.0 * microbatches)
+
+
+@formula("1", source=CUT)
+def first_layers(layers: float, pipeline: float, virtual: float) -> float:
+    """Layers of the first rank: even, or the embedding and the loss count one each and the first chunks take what is over."""
+    chunks = pipeline * virtual
+    over = layers + 2.0 - floor((layers + 2.0) / chunks) * chunks
+    uneven = virtual * floor((layers + 2.0) / chunks) + ceil(over / pipeline) - 1.0
+    return where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)
+
+
+@formula("1", source=CUT)
+def fullest_layers(layers: float, pipeline: float, virtual: float) -> float:
+    """The same of the second rank, which has the most of those between the ends; none where a pipeline has two."""
+    chunks = pipeline * virtual
+    over = maximum(layers + 1.0 - floor((layers + 2.0) / chunks) * chunks, 0.0)
+    uneven = virtual * floor((layers + 2.0) / chunks) + ceil(over / pipeline)
+    here = where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)
+    return where(pipeline > 2.0, here, 0.0)
+
+
+@formula("1", source=CUT)
+def last_layers(layers: float, pipeline: float, virtual: float) -> float:
+    """The same of the last rank, which has the loss."""
+    chunks = pipeline * virtual
+    over = maximum(layers + 3.0 - pipeline - floor((layers + 2.0) / chunks) * chunks, 0.0)
+    uneven = virtual * floor((layers + 2.0) / chunks) + ceil(over / pipeline) - 1.0
+    return where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)

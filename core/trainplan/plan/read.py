@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from trainplan.frozen import frozen, record
 from trainplan.plan.faults import Fault, faults_of, reference_faults
@@ -91,8 +91,47 @@ def validated(data: Mapping[str, Any]) -> tuple[Plan | None, tuple[Fault, ...]]:
     try:
         plan = Plan.model_validate(data)
     except ValidationError as error:
-        return None, faults_of(error, data)
+        faults = faults_of(error, data)
+        return None, (*faults, *_besides(data, faults))
     return plan, reference_faults(plan)
+
+
+def _besides(data: Mapping[str, Any], faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """Faults of names in what is left of a plan without its wrong fields, so that all come at once."""
+    from copy import deepcopy
+
+    from pydantic import ValidationError
+
+    left = deepcopy(dict(data))
+    for fault in faults:
+        _leave_out(left, fault.path)
+    try:
+        plan = Plan.model_validate({**left, "format": 1})
+    except ValidationError:  # a wrong field that cannot be left out
+        return ()
+    nameless = any(_names_a_source(fault.path) for fault in faults)
+    return tuple(fault for fault in reference_faults(plan) if not (nameless and "weights" in fault.path))
+
+
+def _leave_out(data: dict[str, Any], path: tuple[str | int, ...]) -> None:
+    """Delete a field in place; a wrong item takes its list along, so that the places of the others stay true."""
+    while path and isinstance(path[-1], int):
+        path = path[:-1]
+    table: Any = data
+    for part in path[:-1]:
+        inside = isinstance(table, list) if isinstance(part, int) else isinstance(table, dict) and part in table
+        if not inside:
+            return
+        table = table[part]
+    if path and isinstance(table, dict):
+        cast("dict[str, Any]", table).pop(str(path[-1]), None)
+
+
+def _names_a_source(path: tuple[str | int, ...]) -> bool:
+    """Whether without the field the names of all sources are no longer known."""
+    return path[:1] == ("data",) and (
+        len(path) == 1 or (path[1] == "sources" and path[-1] in ("sources", "name", *path[2:3]))
+    )
 
 
 def _sourced(error: SourceError) -> PlanError:

@@ -13,6 +13,9 @@ from typing import Any, Final
 
 from trainplan.budgets import legality as lg
 from trainplan.budgets import legality_context as lc
+from trainplan.budgets import legality_experts as le
+from trainplan.budgets import legality_fp8 as lf
+from trainplan.budgets import legality_heads as lh
 from trainplan.budgets import legality_released as lr
 from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
@@ -53,29 +56,34 @@ Words = frozenset[str]
 """Schedules, shardings, ranks and exchanges that a search lets in although only forks of the framework have them."""
 
 OF_NUMBERS: Final[Looks] = {
-    lg.heads_and_widths: (TENSOR,),
+    lh.heads_and_widths: (TENSOR,),
     lg.tensor_domain: (TENSOR,),
     lg.experts: (EXPERT, EXPERT_TENSOR),
-    lc.sequence: (TENSOR, CONTEXT),
+    lc.sequence: (TENSOR, CONTEXT, MICRO),
     lc.context_heads: (TENSOR, CONTEXT),
     lc.context_kernel: (CONTEXT,),
-    lr.expert_sequence: (TENSOR,),
+    lc.balanced_ring: (CONTEXT,),
+    le.expert_sequence: (TENSOR,),
     lr.windows_in_ring: (CONTEXT,),
-    lr.fp8_sizes: (TENSOR, EXPERT_TENSOR),
+    lf.fp8_sizes: (TENSOR, EXPERT_TENSOR),
+    lf.fp8_tokens: (TENSOR, CONTEXT, MICRO),
     lr.own_ranks: (TENSOR, CONTEXT, EXPERT),
     lr.exchange: (CONTEXT,),
+    le.tensor_in_experts: (TENSOR, EXPERT, EXPERT_TENSOR),
 }
 OF_MESH: Final[Looks] = {
     lg.second_mesh: (EXPERT_TENSOR, EXPERT, PIPELINE),
     lg.one_mesh: (EXPERT_TENSOR, EXPERT, TENSOR, RANKS),
-    lr.split_experts: (EXPERT_TENSOR, EXPERT, TENSOR, DATA),
+    le.split_experts: (EXPERT_TENSOR, EXPERT, TENSOR, DATA),
 }
 OF_STAGES: Final[Looks] = {
     ls.layers_over_stages: (ENDS, PIPELINE),
     ls.chunks: (VIRTUAL, PIPELINE, MICROBATCHES),
     lr.uneven_chunks: (ENDS, VIRTUAL, PIPELINE),
     lr.even_stages: (ENDS, VIRTUAL, PIPELINE, MICROBATCHES),
+    lr.beside_stages: (PIPELINE,),
     lr.tied_stages: (PIPELINE,),
+    lr.prediction_alone: (PIPELINE, CONTEXT),
 }
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
@@ -85,8 +93,9 @@ OF_SCHEDULE: Final[Looks] = {
 OF_SHARDING: Final[Looks] = {
     lg.sharding: (SHARDING, PIPELINE),
     lg.shard_group: (SHARDING, SHARD, RANKS),
-    lr.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
-    lr.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
+    le.sharded_experts: (SHARDING, EXPERT, EXPERT_TENSOR, TENSOR, CONTEXT, PIPELINE),
+    le.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
+    le.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
 }
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"

@@ -13,8 +13,9 @@ from math import gcd, prod
 from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
+from trainplan.budgets.legality_experts import SPLIT_EXPERTS, WHOLE_EXPERTS
 from trainplan.budgets.memory_recipe import reshards
-from trainplan.budgets.memory_stages import MOST_RANKS
+from trainplan.budgets.memory_stages import BY_ITSELF, MOST_RANKS
 from trainplan.budgets.released import used_schedule
 from trainplan.budgets.shape import has_table, known_depth
 from trainplan.budgets.situation import Situation
@@ -89,12 +90,15 @@ class Space:
     def let_in(self) -> frozenset[str]:
         """Words that may be those of a fork: all, or the plan's sharding, the schedule of its pipeline, its ranks and exchange."""
         if self.forks:
-            return frozenset((*SHARDINGS, *SCHEDULES, *_ranks("tensor", "context", "expert"), "ring", "all-to-all"))
+            ranks = _ranks("tensor", "context", "expert")
+            return frozenset((*SHARDINGS, *SCHEDULES, *ranks, "ring", "all-to-all", SPLIT_EXPERTS, WHOLE_EXPERTS))
         parallel, sharding = self.plan.parallelism, Situation(self.plan).word("parallelism.sharding") or "none"
         schedule = used_schedule(parallel.schedule, parallel.virtual_pipeline)
         degrees = {"tensor": parallel.tensor, "context": parallel.context, "expert": parallel.expert}
         own = _ranks(*(name for name, degree in degrees.items() if degree > 1))
-        told = (schedule if parallel.pipeline > 1 else "", parallel.context_type if parallel.context > 1 else "")
+        told = [schedule if parallel.pipeline > 1 else "", parallel.context_type if parallel.context > 1 else ""]
+        if (parallel.expert > 1) == (parallel.expert_tensor > 1):
+            told.append(SPLIT_EXPERTS if parallel.expert > 1 else WHOLE_EXPERTS if parallel.tensor > 1 else "")
         return frozenset((sharding, *own, *filter(None, told)))
 
 
@@ -113,7 +117,7 @@ def space(plan: Plan, *, forks: bool = False) -> Space:
     axes = {
         EXPERT_TENSOR: divisors(gcd(domain, world)) if mixed else (1,),
         EXPERT: divisors(_count(s, "model.moe.num_experts")) if mixed else (1,),
-        VIRTUAL: divisors(known_depth(s)),
+        VIRTUAL: _with(divisors(known_depth(s)), 2 if plan.training.framework == BY_ITSELF else None),
         TENSOR: divisors(world),
         CONTEXT: divisors(world),
         MICRO: divisors(gcd(*batches(plan))),
@@ -139,15 +143,23 @@ def batches(plan: Plan) -> list[int]:
 
 
 def _stages(plan: Plan, layers: int, world: int) -> Iterator[Stages]:
-    """Even pipelines; the plan's own ends; and ends one layer short where embedding and head make up for it."""
+    """Even pipelines; the plan's own ends; and ends one layer short where embedding and head make up for it.
+
+    torchtitan cuts any number of stages by itself, so every pipeline of the accelerators is one of them.
+    """
     own, parallel = int(plan.parallelism.pipeline), plan.parallelism
     first, last = _whole(parallel.first_stage_layers), _whole(parallel.last_stage_layers)
-    even = tuple(count for count in divisors(layers) if count <= MOST_RANKS)
+    itself = plan.training.framework == BY_ITSELF
+    even = tuple(
+        count
+        for count in divisors(world if itself else layers)
+        if count <= min(MOST_RANKS, layers + 2 if layers else 1)
+    )
     free = first is None and last is None
     yield Stages(_with(even, own) if free else even)
     if not free:
         yield Stages((own,), first, last)
-    for count in divisors(layers + 2) if layers else ():
+    for count in divisors(layers + 2) if layers and not itself else ():
         short = (layers + 2) // count - 1
         fills = 2 < count <= MOST_RANKS and short > 0 and layers % count > 0 and world % count == 0
         if fills and (count, first, last) != (own, short, short):

@@ -124,7 +124,7 @@ def test_table_where_a_value_is_wanted_and_the_other_way() -> None:
 
 def test_entries_are_placed_in_their_own_block() -> None:
     text = 'format = 1\n[[data.sources]]\nname = "a"\n[[data.sources]]\nname = "a"\nunique_tokens = -1\nweigth = 1\n'
-    assert [(error.line, error.column) for error in errors(text)] == [(6, 17), (7, 1)]
+    assert [(error.line, error.column) for error in errors(text)] == [(5, 8), (6, 17), (7, 1)]
 
 
 def test_names_used_twice() -> None:
@@ -155,6 +155,35 @@ def test_several_at_once_in_file_order() -> None:
     found = errors(text)
     assert [(error.line, error.column) for error in found] == [(1, 1), (3, 9), (6, 16), (7, 11), (8, 1), (11, 9)]
     assert len({error.path for error in found}) == 6
+
+
+def test_names_are_looked_up_beside_fields_that_are_wrong() -> None:
+    text = """format = 1
+[model]
+preset = "llama-3.1-8x"
+foo = 1
+[[data.sources]]
+name = "web"
+unique_tokens = "many"
+[[data.stages]]
+weights = { web = 0.5, coed = 0.5 }
+[cluster]
+accelerator = "h100-sx"
+"""
+    told = [(error.line, error.path) for error in errors(text)]
+    assert told == [
+        (3, "model.preset"),
+        (4, "model.foo"),
+        (7, "data.sources.0.unique_tokens"),
+        (9, "data.stages.0.weights.coed"),
+        (11, "cluster.accelerator"),
+    ]
+
+
+@pytest.mark.parametrize("source", ["name = 1", 'name = "a.b"'])
+def test_no_source_is_called_unknown_where_a_name_is_wrong(source: str) -> None:
+    text = f"format = 1\n[[data.sources]]\n{source}\n[[data.stages]]\nweights = {{ web = 1.0 }}\n"
+    assert [error.path for error in errors(text)] == ["data.sources.0.name"]
 
 
 def test_syntax_error_stands_alone() -> None:

@@ -30,8 +30,8 @@ WATER = "parallelism.waterfall."
 GONE = Blocked("none")
 """The time of an operation that an edit took out of the layout."""
 CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
-NODES = 3
-"""Nodes of the map; a low window has as many as leave the whole step in sight, one at least."""
+NODES, ENDS = 4, 3
+"""Nodes up to which the map has all, and how many of more; a low window has what leaves the step in sight, one at least."""
 AXES = ("t", "c", "d", "p")
 """Order of ranks, fastest first: tensor, context, data, pipeline, as Megatron numbers them."""
 
@@ -162,7 +162,7 @@ def views(shown: Shown) -> int:
 
 
 def map_rows(shown: Shown, width: int, glyphs: Glyphs, most: int = NODES) -> list[BodyRow]:
-    """The first, last and second node, as many as there is room for, with the place of every accelerator in them."""
+    """All of a few nodes, else the first, last and second, as many as there is room for, with every accelerator's place."""
     s, world = shown.estimate.situation, shown.estimate.mesh.world_size
     per, data = s["cluster.accelerators_per_node"], shown.estimate.mesh.data
     nodes = s["cluster.nodes"]
@@ -171,11 +171,20 @@ def map_rows(shown: Shown, width: int, glyphs: Glyphs, most: int = NODES) -> lis
     parallel = shown.plan.parallelism
     sizes = (int(parallel.tensor), int(parallel.context), int(data), int(parallel.pipeline))
     count, inside = int(nodes), int(per)
-    found = [rule_row(f"mesh, {count:,} node{'' if count == 1 else 's'} x {inside}", width, glyphs)]
-    drawn_nodes = list(dict.fromkeys((0, count - 1, min(1, count - 1))))[: max(1, most)]
-    for node in sorted(drawn_nodes):
+    shown_nodes = _nodes(count, max(1, most))
+    told = f"mesh, {count:,} node{'' if count == 1 else 's'} x {inside}"
+    part = f", {len(shown_nodes)} of them here" if len(shown_nodes) < count else ""
+    found = [rule_row(f"{told}{part}", width, glyphs)]
+    for node in shown_nodes:
         found.append(note_row(f"node {node:<6}{_node(node, inside, sizes, width - 16)}", width, glyphs, "text"))
     return found
+
+
+def _nodes(count: int, most: int) -> list[int]:
+    """The nodes of the map, rising."""
+    if count <= min(NODES, most):
+        return list(range(count))
+    return sorted((0, count - 1, 1)[: min(ENDS, most)])
 
 
 def _node(node: int, inside: int, sizes: tuple[int, ...], room: int) -> str:

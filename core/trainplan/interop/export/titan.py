@@ -161,7 +161,7 @@ def _parallelism(run: Run) -> Settings:
     refuse(
         {
             "parallelism.context_type": not ring,
-            "parallelism.expert_tensor": p.expert_tensor > 1,
+            "parallelism.expert_tensor": p.expert_tensor not in (1, 1 if p.expert > 1 else p.tensor),
             "parallelism.first_stage_layers": uneven,
             "parallelism.schedule": p.pipeline > 1 and p.schedule not in SCHEDULES,
         },
@@ -197,15 +197,17 @@ def _data_parallel(e: Estimate) -> Settings:
 
 def _pipeline(e: Estimate) -> Settings:
     p, layers = e.plan.parallelism, whole(e, "model.num_hidden_layers")
-    stages = int(p.pipeline) * int(p.virtual_pipeline)
-    if layers % stages:
-        raise ExportError(f"model.num_hidden_layers {layers} does not divide over {stages} stages")
+    stages = int(p.pipeline) * (2 if p.schedule == "zb-v" else int(p.virtual_pipeline))
+    ends = 1 if layers % stages else 0
+    each = -(-(layers + 2 * ends) // stages)
+    if -(-(layers + 2 * ends) // each) != stages:
+        raise ExportError(f"no layers_per_stage of torchtitan cuts {layers} layers into {stages} chunks")
     return [
         ("parallelism.pipeline_parallel_degree", int(p.pipeline)),
         ("parallelism.pipeline_parallel_schedule", SCHEDULES[p.schedule]),
-        ("parallelism.pipeline_parallel_layers_per_stage", layers // stages),
-        ("parallelism.pipeline_parallel_first_stage_less_layers", 0),
-        ("parallelism.pipeline_parallel_last_stage_less_layers", 0),
+        ("parallelism.pipeline_parallel_layers_per_stage", each),
+        ("parallelism.pipeline_parallel_first_stage_less_layers", ends),
+        ("parallelism.pipeline_parallel_last_stage_less_layers", ends),
         ("parallelism.pipeline_parallel_microbatch_size", whole(e, "batch.micro_batch_sequences")),
     ]
 

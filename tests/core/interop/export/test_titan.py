@@ -70,6 +70,17 @@ def test_a_pipeline_has_its_schedule_and_all_its_microbatches() -> None:
 
 
 @pytest.mark.parametrize(
+    ("edits", "each", "less"),
+    [(("virtual_pipeline=3", "schedule=interleaved"), "3", "1"), (("schedule=zb-v",), "4", "0"), ((), "8", "0")],
+)
+def test_chunks_that_are_not_even_are_cut_as_torchtitan_does(edits: tuple[str, ...], each: str, less: str) -> None:
+    told = module("parallelism.pipeline=4", *(f"parallelism.{one}" for one in edits))
+    assert told["parallelism.pipeline_parallel_layers_per_stage"] == each
+    assert told["parallelism.pipeline_parallel_first_stage_less_layers"] == less
+    assert told["parallelism.pipeline_parallel_last_stage_less_layers"] == less
+
+
+@pytest.mark.parametrize(
     ("edits", "replicas", "shard", "kept"),
     [
         (["parallelism.sharding=none"], "1024", "1", "'always'"),
@@ -128,7 +139,7 @@ def test_what_has_no_word_is_refused_by_name(edit: str, names_it: str) -> None:
         (["parallelism.context=2", "parallelism.context_type=all-to-all"], "parallelism.context_type"),
         (["parallelism.pipeline=4", "parallelism.schedule=dualpipe"], "parallelism.schedule"),
         (["parallelism.pipeline=4", "parallelism.first_stage_layers=7"], "parallelism.first_stage_layers"),
-        (["parallelism.pipeline=4", "parallelism.virtual_pipeline=3"], "does not divide over 12 stages"),
+        (["parallelism.pipeline=4", "parallelism.virtual_pipeline=5"], "cuts 32 layers into 20 chunks"),
         (
             [
                 "batch.schedule=[{from_tokens=0,global_batch_sequences=512},{from_tokens=1e12,global_batch_sequences=1024}]"
