@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.checks.host import HOST_CHECKS
 from trainplan.checks.legality import LEGALITY_CHECKS
 from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
@@ -146,37 +147,6 @@ def balanced_routing(estimate: Estimate) -> list[Finding]:
     return [Finding("M9", "warning", "memory", message, "moe_imbalance = 1.2", ("training.moe_imbalance",), 40)]
 
 
-STAGING: Final = 1.0
-"""Copies of a node's share of a checkpoint that an asynchronous save holds in host memory: one, the copy that is written."""
-
-
-def host_memory(estimate: Estimate) -> list[Finding]:
-    """M10: host memory does not hold a node's share of the checkpoint and what is offloaded to it."""
-    host, nodes = estimate.situation["cluster.host_memory_per_node"], estimate.situation["cluster.nodes"]
-    checkpoint = estimate.checkpoint.checkpoint
-    if not all(isinstance(figure, Figure) for figure in (host, nodes, checkpoint)):
-        return []
-    training, each = estimate.plan.training, float(checkpoint / nodes)
-    staged = STAGING * each if estimate.plan.storage.async_checkpoint else 0.0
-    offloaded = (each if training.optimizer_offload else 0.0) + _offloaded_activations(estimate)
-    if staged + offloaded <= float(host):
-        return []
-    what = "states and activations" if training.activation_offload else "states"
-    message = f"a node stages {_gib(staged + offloaded)} of {what} in {_gib(host)} of host memory"
-    paths = ("cluster.host_memory_per_node", "storage.async_checkpoint")
-    return [Finding("M10", "error", "memory", message, f"{_gib(staged + offloaded)} a node at least", paths, 800)]
-
-
-def _offloaded_activations(estimate: Estimate) -> float:
-    """Bytes of activations that a node holds for its fullest rank's like: those that would be on the devices otherwise."""
-    if not estimate.plan.training.activation_offload or not estimate.memory.table:
-        return 0.0
-    memory = tried(estimate.plan, {"training.activation_offload": False}).memory
-    rank = memory.table[int(memory.worst_rank)]
-    kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
-    return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
-
-
 def loss_scale(estimate: Estimate) -> list[Finding]:
     """M11: fp16 with a loss scale above 100 B parameters."""
     parameters = estimate.model.parameters
@@ -217,7 +187,7 @@ MEMORY_CHECKS: Final = (
     where_to_read,
     fewer_nodes,
     balanced_routing,
-    host_memory,
+    *HOST_CHECKS,
     loss_scale,
     compute_copies,
     sharded_peak,
