@@ -139,6 +139,8 @@ def _kernels(s: Situation) -> Iterator[Ladder]:
 
 
 def _shardings(s: Situation) -> Iterator[Ladder]:
+    if s.word("training.gradient_accumulation") == "full" and s.word("parallelism.sharding") not in ("none", "zero-1"):
+        yield _one("training.gradient_accumulation", "sharded", 0.05, "gradients reduced in every microbatch")
     for other in sharded_further(s):
         yield _one("parallelism.sharding", other, {"zero-1": 0.0, "zero-2": 0.02}.get(other, 0.10), "volume of gathers")
 

@@ -94,3 +94,9 @@ def test_the_cost_of_an_offload_that_is_offered_is_that_of_the_offload() -> None
     plan = sharded("fsdp", model=LLAMA_3_8B, cluster__memory_per_accelerator=24e9).plan
     offered = next(one for one in single_changes(plan) if one.path == "training.optimizer_offload")
     assert offered.total < 24e9
+
+
+def test_gradients_that_wait_whole_are_not_offloaded() -> None:
+    """Without reduction in each microbatch there is nothing sharded to copy out; tnt pull request 1057."""
+    plan = offloaded("fsdp", model=LLAMA_3_8B, training__gradient_accumulation="full", training__gradient_dtype="bf16")
+    assert float(plan.memory.gradients) >= 2.0 * float(plan.model.parameters)

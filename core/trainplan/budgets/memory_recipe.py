@@ -125,13 +125,15 @@ def _weights(s: Situation, cut: bool, single: bool) -> State:
 
 
 def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> State:
-    if all_on_host(s):
-        return _state(s, "gradient", 0.0, cut, _HOST)
     dtype, precision = word(s, "training.gradient_dtype"), s.plan.training.precision
     kept = 4.0 if single and precision != "bf16-pure" else 2.0 if single else ELEMENT[dtype]
     if s.plan.training.framework == "deepspeed" and precision == "bf16-mixed" and dtype == "fp32":
         kept = 2.0 if cut else 6.0  # a bf16 gradient and, unless it is sharded, a full fp32 one
-    state = _state(s, "gradient", kept, cut, _TITAN if single else _DEEP if kept == 6.0 else _DIST)
+    if all_on_host(s):
+        kept = 0.0
+    state = _state(
+        s, "gradient", kept, cut, _HOST if all_on_host(s) else _TITAN if single else _DEEP if kept == 6.0 else _DIST
+    )
     if not cut or word(s, "training.gradient_accumulation") != "full":
         return state
     nothing = given("bytes of a gradient, other way", 0.0, "bytes", "full gradients", kind="default")

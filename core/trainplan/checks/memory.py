@@ -177,6 +177,28 @@ def sharded_peak(estimate: Estimate) -> list[Finding]:
     return [Finding("M13", "info", "memory", message, "measure both", ("parallelism.sharding",), 15)]
 
 
+def whole_gradients(estimate: Estimate) -> list[Finding]:
+    """M16: under no_sync gradients stay whole between microbatches, and the plan does not say whether they do.
+
+    Accelerate's and Transformers' default (transformers issue 29425, accelerate pull request 2531); tnt pull request 1057 saw
+    3.25 GB a rank become 52 GB. torchtitan reduces in every microbatch.
+    """
+    s, memory, path = estimate.situation, estimate.memory, "training.gradient_accumulation"
+    many = isinstance(estimate.tokens.microbatches, Figure) and estimate.tokens.microbatches > 1
+    if estimate.plan.training.framework != "fsdp" or s.written(path) or not many or not memory.table:
+        return []
+    if s.word("parallelism.sharding") in ("none", "zero-1") or memory.total > memory.usable:
+        return []
+    total = tried(estimate.plan, {path: "full"}).memory.total
+    if total <= memory.usable:
+        return []
+    message = (
+        f"where no_sync holds between microbatches, gradients stay whole: {_gib(total)} of {_gib(memory.usable)} usable"
+    )
+    fix = "sync_each_batch in Accelerate, and gradient_accumulation said here"
+    return [Finding("M16", "warning", "memory", message, fix, (path,), 45)]
+
+
 MEMORY_CHECKS: Final = (
     *LEGALITY_CHECKS,
     fits,
@@ -191,5 +213,6 @@ MEMORY_CHECKS: Final = (
     loss_scale,
     compute_copies,
     sharded_peak,
+    whole_gradients,
     resume_fits,
 )

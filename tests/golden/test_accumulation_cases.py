@@ -1,0 +1,70 @@
+"""Gradients between microbatches and batches that do not divide, against public reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_layout_cases import found, made, model, one
+
+from trainplan.changes import single_changes
+
+WIDE = model(
+    num_hidden_layers=48,
+    hidden_size=6144,
+    intermediate_size=22528,
+    num_attention_heads=48,
+    num_key_value_heads=8,
+    vocab_size=128256,
+)
+"""Close to the 26 B of tnt pull request 1057."""
+
+
+def fsdp(**changes: Any) -> Any:
+    """16 accelerators, weights and gradients in bf16, four microbatches."""
+    return made(
+        model=WIDE,
+        training__framework="fsdp",
+        training__precision="bf16-pure",
+        training__gradient_dtype="bf16",
+        cluster__nodes=2,
+        cluster__accelerators_per_node=8,
+        parallelism__sharding="zero-3",
+        **changes,
+    )
+
+
+def test_gradients_that_are_not_reduced_stay_whole() -> None:
+    """tnt pull request 1057: 26 B on 16 GPUs, 3.25 GB a rank sharded and about 52 GB unsharded."""
+    whole, shared = fsdp(training__gradient_accumulation="full"), fsdp(training__gradient_accumulation="sharded")
+    size = float(shared.model.parameters)
+    assert float(shared.memory.gradients) / size == pytest.approx(3.25 / 26, rel=0.01)
+    assert float(whole.memory.gradients) / size == pytest.approx(52 / 26, rel=0.01)
+
+
+def test_reducing_in_every_microbatch_is_offered() -> None:
+    """The flag that the pull request adds, and torchtitan's way, is among the changes that fit."""
+    offered = single_changes(fsdp(training__gradient_accumulation="full").plan)
+    assert ("training.gradient_accumulation", "sharded") in [(one.path, one.value) for one in offered]
+    paths = [one.path for one in single_changes(fsdp(cluster__memory_per_accelerator=40e9).plan)]
+    assert "training.gradient_accumulation" not in paths
+
+
+def test_where_no_sync_would_not_fit_it_is_said() -> None:
+    """transformers issue 29425: the Trainer accumulates under no_sync, and nothing turns it off."""
+    finding = one(fsdp(), "M16")
+    assert finding.severity == "warning"
+    assert "gradients stay whole" in finding.message
+    assert not found(fsdp(training__gradient_accumulation="sharded"), "M16")
+    assert not found(fsdp(batch__global_batch_sequences=16), "M16")
+    assert not found(fsdp(cluster__memory_per_accelerator=192e9), "M16")
+
+
+@pytest.mark.parametrize(("batch", "micro", "ranks", "offered"), [(8, 16, 8, 1), (8, 3, 1, 2), (256, 2, 7, None)])
+def test_a_smaller_micro_batch_is_offered_where_one_divides(
+    batch: int, micro: int, ranks: int, offered: int | None
+) -> None:
+    """levanter pull request 1261, pytorch issue 126600, and OpenRLHF issue 346, where only another batch divides."""
+    sizes = {"batch__global_batch_sequences": batch, "batch__micro_batch_sequences": micro}
+    fix = one(made(cluster__nodes=ranks, training__framework="fsdp", **sizes), "G2").fix
+    assert fix.startswith(f"micro_batch_sequences = {offered}") if offered else fix.startswith("252 sequences")
