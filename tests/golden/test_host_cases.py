@@ -100,3 +100,15 @@ def test_gradients_that_wait_whole_are_not_offloaded() -> None:
     """Without reduction in each microbatch there is nothing sharded to copy out; tnt pull request 1057."""
     plan = offloaded("fsdp", model=LLAMA_3_8B, training__gradient_accumulation="full", training__gradient_dtype="bf16")
     assert float(plan.memory.gradients) >= 2.0 * float(plan.model.parameters)
+
+
+def test_states_of_deepspeed_are_bound_to_their_replicas() -> None:
+    """DeepSpeed issues 2898 and 3810: a checkpoint of 4 replicas is refused on 6, one of 32 on 128."""
+    finding = one(sharded("deepspeed"), "S15")
+    assert (finding.severity, finding.message) == (
+        "warning",
+        "DeepSpeed reads the states of zero-3 on 8 replicas again, and refuses another number",
+    )
+    assert one(sharded("deepspeed", reliability__spare_nodes=1), "S15").severity == "info"
+    assert not found(sharded("torchtitan"), "S15")
+    assert not found(made(training__framework="deepspeed", parallelism__sharding="none"), "S15")
