@@ -40,7 +40,12 @@ def bound_to_replicas(estimate: Estimate) -> list[Finding]:
     DeepSpeed issues 2898 (4 to 6 replicas) and 3810 (32 to 128); issue 2921 lists the conversion, stage by stage.
     """
     data, sharding = estimate.mesh.data, estimate.situation.word("parallelism.sharding")
-    if estimate.plan.training.framework != "deepspeed" or sharding == "none" or not isinstance(data, Figure) or data <= 1:
+    if (
+        estimate.plan.training.framework != "deepspeed"
+        or sharding == "none"
+        or not isinstance(data, Figure)
+        or data <= 1
+    ):
         return []
     alone = estimate.situation["reliability.spare_nodes"] == 0.0
     message = f"DeepSpeed reads the states of {sharding} on {whole(data)} replicas again, and refuses another number"
