@@ -50,4 +50,45 @@ def _entries(count: float) -> str:
     return "1 entry" if count == 1 else f"{whole(count)} entries"
 
 
-MODEL_CHECKS: Final = (heads_divide, layer_types_match)
+def positions_reach(estimate: Estimate) -> list[Finding]:
+    """model-positions: a sequence is no longer than the table of learned positions; past it there is no row to look up.
+
+    transformers issue 125 and pull request 29600, ArcticTraining issue 46. With rotary positions it is only what the
+    configuration says.
+    """
+    s = estimate.situation
+    kind, most = s.word("model.position_embedding"), s.value("model.max_position_embeddings")
+    if kind in ("alibi", "none") or not isinstance(most, int | float):
+        return []
+    learned = kind == "learned"
+    severity, weight = ("error", 1e6) if learned else ("info", 20)
+    return [
+        Finding(
+            "model-positions",
+            severity,
+            "model",
+            f"sequences of {whole(length)} tokens on {_table(learned, most)}",
+            f"max_position_embeddings = {int(length)}, or at most {whole(most)} tokens",
+            (path, "model.max_position_embeddings"),
+            weight,
+        )
+        for path, length in _lengths(estimate)
+        if length > most
+    ]
+
+
+def _table(learned: bool, most: float) -> str:
+    if learned:
+        return f"a table of {whole(most)} learned positions: those past it have no row"
+    return f"a model whose max_position_embeddings is {whole(most)}: its configuration has to say the longer one"
+
+
+def _lengths(estimate: Estimate) -> list[tuple[str, float]]:
+    """Sequence lengths that the plan says, each with its path."""
+    data = estimate.plan.data
+    told = [("data.sequence_length", data.sequence_length)]
+    told += [(f"data.stages.{one.name or i}.sequence_length", one.sequence_length) for i, one in enumerate(data.stages)]
+    return [(path, float(length)) for path, length in told if length is not None]
+
+
+MODEL_CHECKS: Final = (heads_divide, layer_types_match, positions_reach)

@@ -66,3 +66,28 @@ def test_list_of_a_preset_follows_the_plans_own_depth(varied: Any) -> None:
 def test_unknown_depth_is_missing_and_nothing_else(varied: Any) -> None:
     found = varied('model.layer_types=["full_attention"]', left_out=("model.num_hidden_layers",))
     assert not all_of(found, "model-layer-types")
+
+
+POSITIONS = ("model.position_embedding=learned", "model.max_position_embeddings=1024")
+
+
+def test_a_sequence_is_no_longer_than_the_table_of_positions(varied: Any) -> None:
+    """transformers issue 125 and pull request 29600: past the table of positions there is nothing to look up."""
+    (finding,) = all_of(varied(*POSITIONS, "data.sequence_length=2048"), "model-positions")
+    assert finding.severity == "error"
+    assert "2,048 tokens on a table of 1,024 learned positions" in finding.message
+    assert finding.fix == "max_position_embeddings = 2048, or at most 1,024 tokens"
+    assert not all_of(varied(*POSITIONS, "data.sequence_length=1024"), "model-positions")
+
+
+def test_rotary_positions_are_only_what_a_configuration_says(varied: Any) -> None:
+    rotary = ("model.max_position_embeddings=1024", "data.sequence_length=2048")
+    (finding,) = all_of(varied(*rotary), "model-positions")
+    assert finding.severity == "info"
+    assert not all_of(varied(*rotary, "model.position_embedding=alibi"), "model-positions")
+
+
+def test_a_longer_stage_needs_its_positions_too(varied: Any) -> None:
+    long = '\n[[data.stages]]\nname = "long"\nsequence_length = 2048\n'
+    (finding,) = all_of(varied(*POSITIONS, "data.sequence_length=1024", more=long), "model-positions")
+    assert finding.paths[0] == "data.stages.long.sequence_length"
