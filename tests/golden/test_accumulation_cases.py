@@ -68,3 +68,10 @@ def test_a_smaller_micro_batch_is_offered_where_one_divides(
     sizes = {"batch__global_batch_sequences": batch, "batch__micro_batch_sequences": micro}
     fix = one(made(cluster__nodes=ranks, training__framework="fsdp", **sizes), "G2").fix
     assert fix.startswith(f"micro_batch_sequences = {offered}") if offered else fix.startswith("252 sequences")
+
+
+def test_fewer_tokens_than_a_batch_are_no_step() -> None:
+    """A run of fewer tokens than one batch of 64 x 2,048 has no step."""
+    finding = one(made(data__train_tokens=131071), "D27")
+    assert (finding.severity, finding.message) == ("error", "131,071 train tokens are less than one batch of 131,072")
+    assert not found(made(data__train_tokens=131072), "D27")

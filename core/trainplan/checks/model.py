@@ -1,4 +1,5 @@
-"""Rules inside [model] without which layers cannot be counted: a head of whole size, a word for each layer.
+"""Rules inside [model] without which layers cannot be counted: heads and groups of whole size, experts enough, a word
+for each layer, a position for each token.
 
 They relate two fields, so the plan opens with them and what they block is said. Nothing here judges a shape as good or bad.
 """
@@ -9,7 +10,7 @@ from typing import Final
 
 from trainplan.budgets.shape import pattern
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked
+from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
 from trainplan.unit import whole
 
@@ -30,6 +31,35 @@ def heads_divide(estimate: Estimate) -> list[Finding]:
     message = f"hidden_size {whole(hidden)} does not divide into {whole(heads)} heads, and head_dim is not given"
     paths = ("model.hidden_size", "model.num_attention_heads", "model.head_dim")
     return [Finding("model-heads", "error", "model", message, f"hidden_size {near}, or head_dim", paths, 1e6)]
+
+
+def groups_divide(estimate: Estimate) -> list[Finding]:
+    """model-groups: query heads divide into the key heads. flash-linear-attention issue 1029: a rest leaves heads unwritten."""
+    s = estimate.situation
+    if estimate.model.shape.latent:
+        return []
+    heads, keys = s["model.num_attention_heads"], s["model.num_key_value_heads"]
+    if not isinstance(heads, Figure) or not isinstance(keys, Figure) or heads % keys == 0:
+        return []
+    near = [count for count in range(1, int(heads) + 1) if heads % count == 0]
+    below, above = [n for n in near if n < keys][-1:], [n for n in near if n > keys][:1]
+    message = f"{whole(heads)} query heads do not divide into {whole(keys)} key heads"
+    fix = f"num_key_value_heads = {' or '.join(str(count) for count in (*below, *above))}"
+    paths = ("model.num_key_value_heads", "model.num_attention_heads")
+    return [Finding("model-groups", "error", "model", message, fix, paths, 1e6)]
+
+
+def experts_enough(estimate: Estimate) -> list[Finding]:
+    """model-experts: a token goes to no more experts than there are."""
+    s = estimate.situation
+    if estimate.model.shape.expert_layers is None:
+        return []
+    experts, chosen = s["model.moe.num_experts"], s["model.moe.num_experts_per_tok"]
+    if not isinstance(experts, Figure) or not isinstance(chosen, Figure) or chosen <= experts:
+        return []
+    message = f"a token goes to {whole(chosen)} experts, and a layer has {whole(experts)}"
+    paths = ("model.moe.num_experts_per_tok", "model.moe.num_experts")
+    return [Finding("model-experts", "error", "model", message, f"at most {whole(experts)} a token", paths, 1e6)]
 
 
 def layer_types_match(estimate: Estimate) -> list[Finding]:
@@ -91,4 +121,4 @@ def _lengths(estimate: Estimate) -> list[tuple[str, float]]:
     return [(path, float(length)) for path, length in told if length is not None]
 
 
-MODEL_CHECKS: Final = (heads_divide, layer_types_match, positions_reach)
+MODEL_CHECKS: Final = (heads_divide, groups_divide, experts_enough, layer_types_match, positions_reach)

@@ -25,6 +25,7 @@ UNITS = {
     "host_bandwidth": "bytes/s",
     "scale_up_domain": "1",
     "accelerators_per_node": "1",
+    "compute_capability": "1",
     "power": "W",
     "vendor": "1",
     "topology": "1",
