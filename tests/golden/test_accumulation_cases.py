@@ -75,3 +75,24 @@ def test_fewer_tokens_than_a_batch_are_no_step() -> None:
     finding = one(made(data__train_tokens=131071), "D27")
     assert (finding.severity, finding.message) == ("error", "131,071 train tokens are less than one batch of 131,072")
     assert not found(made(data__train_tokens=131072), "D27")
+
+
+def test_shorter_chunks_are_offered_where_they_fit() -> None:
+    """Megatron-Bridge pull request 3107: 70 B on 32 H100, tensor 4, pipeline 4; 5 chunks ran out of memory, 10 passed."""
+    shape = model(
+        num_hidden_layers=80, hidden_size=8192, intermediate_size=28672, num_attention_heads=64, vocab_size=128256
+    )
+    layout = {
+        "model": shape | {"num_key_value_heads": 8},
+        "cluster__nodes": 4,
+        "cluster__accelerators_per_node": 8,
+        "parallelism__tensor": 4,
+        "parallelism__pipeline": 4,
+        "parallelism__schedule": "interleaved",
+        "data__sequence_length": 4096,
+    }
+    held = [float(made(parallelism__virtual_pipeline=chunks, **layout).memory.total) for chunks in (5, 10)]
+    assert held[1] < held[0]
+    tight = made(parallelism__virtual_pipeline=5, cluster__memory_per_accelerator=sum(held) / 2, **layout)
+    offered = [(one.path, one.value) for one in single_changes(tight.plan)]
+    assert ("parallelism.virtual_pipeline", 10) in offered
