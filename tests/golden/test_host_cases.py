@@ -112,3 +112,28 @@ def test_states_of_deepspeed_are_bound_to_their_replicas() -> None:
     assert one(sharded("deepspeed", reliability__spare_nodes=1), "S15").severity == "info"
     assert not found(sharded("torchtitan"), "S15")
     assert not found(made(training__framework="deepspeed", parallelism__sharding="none"), "S15")
+
+
+LLAMA_33B = model(num_hidden_layers=60, hidden_size=6656, intermediate_size=17920, num_attention_heads=52)
+
+
+@pytest.mark.parametrize(
+    ("framework", "host", "said"), [("deepspeed", 600e9, True), ("fsdp", 600e9, True), ("fsdp", 1.2e12, False)]
+)
+def test_each_process_builds_the_model(framework: str, host: float, said: bool) -> None:
+    """DeepSpeed issue 3448: 33 B on 8 x 40 GB always ran out of 600 GB of host memory; 8 x 4 bytes of each are 1.04 TB."""
+    plan = sharded(framework, model=LLAMA_33B, cluster__host_memory_per_node=host)
+    finding = found(plan, "M18")
+    assert bool(finding) is said
+    assert not said or "969" in finding[0].message
+
+
+def test_seventy_billion_in_each_of_eight_processes() -> None:
+    """huggingface/blog pull request 1412: about 2 TB of host memory for 70 B."""
+    shape = model(
+        num_hidden_layers=80, hidden_size=8192, intermediate_size=28672, num_attention_heads=64, num_key_value_heads=8
+    )
+    finding = one(sharded("fsdp", model=shape, cluster__host_memory_per_node=1e12), "M18")
+    said = float(finding.message.split("host holds ")[1].split(" GiB")[0].replace(",", ""))
+    assert said * GIB == pytest.approx(70e9 * 4 * 8, rel=0.02)
+    assert not found(sharded("torchtitan", model=shape, cluster__host_memory_per_node=1e12), "M18")

@@ -1,7 +1,6 @@
-"""Findings M10 and M15: what a node's host memory holds of states, activations and a save, and whether it has room for them.
+"""Findings M10, M15 and M18: what a node's host memory holds of states, activations and a save, and whether it has room for them.
 
-Offloaded states are more than a checkpoint's: gradients go to the host in fp32, and FSDP's weights live there. What processes take
-while they load a model is not counted; a margin that a framework asks for itself is said.
+Offloaded states are more than a checkpoint's: gradients go to the host in fp32, and FSDP's weights live there. A margin that a framework asks for itself is said.
 """
 
 from __future__ import annotations
@@ -54,6 +53,27 @@ def host_memory_untold(estimate: Estimate) -> list[Finding]:
     more = "" if margin is None else f"; DeepSpeed's own estimate asks for {_gib(margin * states)}"
     message = f"a node's host holds {_gib(states)} of offloaded states{more}, and its memory is not given"
     return [Finding("M15", "info", "memory", message, "give cluster.host_memory_per_node", PATHS[:2], 20)]
+
+
+def loaded_by_each(estimate: Estimate) -> list[Finding]:
+    """M18: every process of a node builds the whole model in fp32 before it is sharded, and the host has no room for that.
+
+    huggingface/blog pull request 1412: 70 B x 4 bytes x 8 processes, 2 TB; DeepSpeed pull request 1536: 127.48 GiB for 2851 M
+    without zero.Init, 1.5 x 4 bytes x 8; DeepSpeed issue 3448: 33 B on a host of 600 GB.
+    """
+    s, parameters = estimate.situation, estimate.model.parameters
+    host, each = s["cluster.host_memory_per_node"], s["cluster.accelerators_per_node"]
+    gathered = s.word("parallelism.sharding") in ("zero-3", "hsdp")
+    if estimate.plan.training.framework not in ("fsdp", "deepspeed") or not gathered:
+        return []
+    if not all(isinstance(one, Figure) for one in (parameters, host, each)) or 4.0 * parameters * each <= float(host):
+        return []
+    message = (
+        f"where each of {int(each)} processes builds the model before it is sharded, a node's host holds "
+        f"{_gib(4.0 * float(parameters) * float(each))} of weights, of {_gib(float(host))}"
+    )
+    fix = "a meta device, zero.Init, or one process that loads and sends"
+    return [Finding("M18", "warning", "memory", message, fix, (PATHS[0], "parallelism.sharding"), 55)]
 
 
 STATES: Final = "offloaded states"
@@ -116,4 +136,4 @@ def _gib(value: float) -> str:
     return f"{value / GIB:,.1f} GiB"
 
 
-HOST_CHECKS: Final = (host_memory, host_memory_untold)
+HOST_CHECKS: Final = (host_memory, host_memory_untold, loaded_by_each)
