@@ -1,6 +1,7 @@
 """Findings M10, M15 and M18: what a node's host memory holds of states, activations and a save, and whether it has room for them.
 
-Offloaded states are more than a checkpoint's: gradients go to the host in fp32, and FSDP's weights live there. A margin that a framework asks for itself is said.
+Offloaded states are more than a checkpoint's: gradients go to the host in fp32, and FSDP's weights live there. A margin that a
+framework asks for itself is said.
 """
 
 from __future__ import annotations
