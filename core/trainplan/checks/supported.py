@@ -1,4 +1,4 @@
-"""Findings C18, C19 and P14: a number type, a kernel or a head that the part or the kernel does not take.
+"""Findings C18, C19, C20 and P14: a number type, a kernel, a head or a side that the part or the kernel does not take.
 
 Said only of parts whose entry has a compute capability: what nobody read is not judged.
 """
@@ -16,6 +16,8 @@ AMPERE: Final = 8.0
 """The compute capability from which an NVIDIA part multiplies bf16 and FlashAttention runs."""
 WIDEST: Final = 256
 """Elements of a head that FlashAttention takes: flash-attention issue 277, from its version 2."""
+FP8_SIDE: Final = 16
+"""Elements of which the sides of an fp8 product are multiples: TransformerEngine's own message, and torch._scaled_mm."""
 
 
 def _older(estimate: Estimate) -> bool:
@@ -56,4 +58,30 @@ def wide_heads(estimate: Estimate) -> list[Finding]:
     return [Finding("P14", "warning", "model", message, fix, ("model.head_dim", "training.attention"), 60)]
 
 
-SUPPORTED_CHECKS: Final = (no_bf16, no_flash, wide_heads)
+def uneven_fp8(estimate: Estimate) -> list[Finding]:
+    """C20: a product in fp8 whose sides are no multiple of 16. NeMo pull request 8869: 184 tokens of a context rank, refused."""
+    s = estimate.situation
+    if estimate.plan.training.precision != "fp8-mixed":
+        return []
+    length, hidden, width = s["data.sequence_length"], s["model.hidden_size"], s["model.intermediate_size"]
+    sides = {
+        "tokens of a context rank": _side(length, s["batch.micro_batch_sequences"], s["parallelism.context"]),
+        "hidden_size": _side(hidden),
+        "MLP columns of a tensor rank": _side(width, ranks=s["parallelism.tensor"]),
+    }
+    wrong = [f"{size:,.6g} {name}" for name, size in sides.items() if size % FP8_SIDE != 0]
+    if not wrong:
+        return []
+    refused = estimate.plan.training.framework in ("megatron", "deepspeed")
+    message = f"{' and '.join(wrong)}: no multiple of {FP8_SIDE}, which fp8 products ask for"
+    fix = f'multiples of {FP8_SIDE}, or precision = "bf16-mixed"'
+    paths = ("training.precision", "data.sequence_length")
+    return [Finding("C20", "error" if refused else "warning", "compute", message, fix, paths, 1e4)]
+
+
+def _side(size: object, times: float = 1.0, ranks: float = 1.0) -> float:
+    """Elements of a side on one rank; none where its size is not known."""
+    return float(size) * times / ranks if isinstance(size, Figure) else 0.0
+
+
+SUPPORTED_CHECKS: Final = (no_bf16, no_flash, wide_heads, uneven_fp8)

@@ -44,3 +44,20 @@ def test_flash_attention_takes_heads_of_256(varied: Any, size: int, said: bool) 
     """flash-attention issue 277: every head size to 256 from version 2 on; 512 was asked for in issue 801."""
     assert bool(all_of(varied(f"model.head_dim={size}"), "P14")) is said
     assert not all_of(varied(f"model.head_dim={size}", "training.attention=eager"), "P14")
+
+
+FP8 = ("training.precision=fp8-mixed", "parallelism.tensor=1")
+
+
+def test_sides_of_fp8_products_are_multiples_of_16(varied: Any) -> None:
+    """NeMo pull request 8869: dims [5504, 184] refused, height by 8 and width by 16."""
+    (finding,) = all_of(varied(*FP8, "data.sequence_length=184"), "C20")
+    assert finding.severity == "error"
+    assert finding.message.startswith("184 tokens of a context rank")
+    assert not all_of(varied(*FP8, "data.sequence_length=192"), "C20")
+    assert not all_of(varied("data.sequence_length=184"), "C20")
+    assert all_of(varied(*FP8, "data.sequence_length=192", "parallelism.context=8"), "C20")
+    assert (
+        all_of(varied(*FP8, "training.framework=torchtitan", "data.sequence_length=184"), "C20")[0].severity
+        == "warning"
+    )
