@@ -81,3 +81,21 @@ def test_only_megatron_dropped_layers(framework: str, fate: str) -> None:
     """NVIDIA/Megatron-LM issue 1304: 28 of 30 layers were built. MaxText refuses them: configs/types.py of e591f30."""
     laid = made(model=model(num_hidden_layers=30), training__framework=framework, parallelism__pipeline=4)
     assert fate in one(laid, "G4").message
+
+
+@pytest.mark.parametrize(
+    ("framework", "context", "refused"),
+    [("fsdp", 40, False), ("fsdp", 8, False), ("fsdp", 16, True), ("fsdp", 20, True), ("megatron", 40, True)],
+)
+def test_key_heads_are_repeated_to_the_ranks_that_they_divide(framework: str, context: int, refused: bool) -> None:
+    """verl issue 1226: 40 query and 8 key heads run on 40 ranks; 16 do not divide the queries, 20 no keys."""
+    laid = made(
+        model=model(hidden_size=5120, num_attention_heads=40, num_key_value_heads=8),
+        training__framework=framework,
+        parallelism__context=context,
+        parallelism__context_type="all-to-all",
+        cluster__nodes=80,
+        data__sequence_length=8000,
+        batch__global_batch_sequences=80,
+    )
+    assert bool(found(laid, "G10")) is refused

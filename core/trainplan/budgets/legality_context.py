@@ -50,11 +50,19 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
         return
     for path, name in (("num_attention_heads", "query heads"), ("num_key_value_heads", "key heads")):
         size = layout.size(f"model.{path}")
-        if size is not None and size % ranks:
+        if size is not None and size % ranks and not (name == "key heads" and _repeated(layout, size, ranks)):
             message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
             paths = ("parallelism.context_type", "parallelism.context")
             reason = f"{size} {name} not divisible by context x tensor"
             yield Broken("G10", message, 'context_type = "ring"', paths, reason)
+
+
+def _repeated(layout: Layout, keys: int, ranks: int) -> bool:
+    """Whether key heads are repeated to the ranks: where one divides the other, by those who bring such ranks to FSDP.
+
+    verl issue 1226: 40 ranks for 40 query and 8 key heads; LlamaFactory pull request 10794 has the same rule.
+    """
+    return layout.situation.plan.training.framework == "fsdp" and ranks % keys == 0
 
 
 def _uneven_heads(layout: Layout) -> int | None:
