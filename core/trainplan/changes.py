@@ -105,6 +105,19 @@ def _degrees(s: Situation) -> Iterator[Ladder]:
         here = int(s.plan.parallelism.pipeline if path.endswith("pipeline") else parallel.context)
         yield Ladder(path, tuple((one, guess * one / here / 2.0) for one in _doubled(here)), reason)
 
+    yield from _more_chunks(s)
+
+
+def _more_chunks(s: Situation) -> Iterator[Ladder]:
+    """Shorter chunks of an interleaved schedule: less of one is in flight beyond its stages. Megatron-Bridge pull request 3107."""
+    parallel, layers = s.plan.parallelism, s["model.num_hidden_layers"]
+    if parallel.schedule != "interleaved" or not isinstance(layers, Figure):
+        return
+    stage, here = int(layers) // int(parallel.pipeline), int(parallel.virtual_pipeline)
+    more = tuple((count, 0.02 * count / here) for count in divisors(stage) if count > here)
+    if more:
+        yield Ladder("parallelism.virtual_pipeline", more, "more transfers between stages")
+
 
 def _doubled(degree: int) -> tuple[int, ...]:
     return tuple(degree * 2**step for step in range(1, MOST_DOUBLINGS + 1))
@@ -139,6 +152,8 @@ def _kernels(s: Situation) -> Iterator[Ladder]:
 
 
 def _shardings(s: Situation) -> Iterator[Ladder]:
+    if s.word("training.gradient_accumulation") == "full" and s.word("parallelism.sharding") not in ("none", "zero-1"):
+        yield _one("training.gradient_accumulation", "sharded", 0.05, "gradients reduced in every microbatch")
     for other in sharded_further(s):
         yield _one("parallelism.sharding", other, {"zero-1": 0.0, "zero-2": 0.02}.get(other, 0.10), "volume of gathers")
 

@@ -90,13 +90,14 @@ def grown(before: Step, after: Step) -> str:
     )
 
 
-def _parameters(step: Step) -> Figure:
+def updated_on_host(step: Step) -> Figure:
+    """Parameters that one rank updates, and whose states it would keep on its host."""
     return f.updated_parameters(*updated(step.s, step.model, held(step.s, step.model, step.mesh)))
 
 
 def optimizer_on_host(step: Step) -> Added:
     """Gradients out, Adam on the host, weights back, instead of the optimizer step on the device."""
-    parts = host_optimizer(step.s, _parameters(step))
+    parts = host_optimizer(step.s, updated_on_host(step), step.tokens.microbatches)
     saved = f.saved_time(step.budget.waterfall["optimizer"])
     says = f"includes copies {_seconds(parts['copies'])}, Adam on the host {_seconds(parts['adam'])}; excludes overlap"
     return Added(_with_stragglers(step, total(**parts, saved=saved)), says)
@@ -105,7 +106,7 @@ def optimizer_on_host(step: Step) -> Added:
 def moments_in_bf16(step: Step) -> Added:
     """Half the bytes of each moment, read and written once in a step."""
     saved = given("bytes saved of a moment", MOMENT_BYTES["fp32"] - MOMENT_BYTES["bf16"], "bytes", "fp32 to bf16")
-    time = f.moments_time(_parameters(step), moment_count(step.s), saved, conditions(step.s).memory)
+    time = f.moments_time(updated_on_host(step), moment_count(step.s), saved, conditions(step.s).memory)
     says = f"includes {_seconds(time)} less of the optimizer; excludes what rounding costs"
     return Added(_with_stragglers(step, f.saved_time(time)), says)
 

@@ -168,3 +168,21 @@ def test_torchtitan_splits_experts_over_tensor_ranks_or_over_expert_ranks(
         parallelism__expert_tensor=split,
     )
     assert [(finding.severity, finding.fix) for finding in found(laid, "G22")] == ([("warning", told)] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("framework", "context", "refused"),
+    [("fsdp", 40, False), ("fsdp", 8, False), ("fsdp", 16, True), ("fsdp", 20, True), ("megatron", 40, True)],
+)
+def test_key_heads_are_repeated_to_the_ranks_that_they_divide(framework: str, context: int, refused: bool) -> None:
+    """verl issue 1226: 40 query and 8 key heads run on 40 ranks; 16 do not divide the queries, 20 no keys."""
+    laid = made(
+        model=model(hidden_size=5120, num_attention_heads=40, num_key_value_heads=8),
+        training__framework=framework,
+        parallelism__context=context,
+        parallelism__context_type="all-to-all",
+        cluster__nodes=80,
+        data__sequence_length=8000,
+        batch__global_batch_sequences=80,
+    )
+    assert any(finding.severity == "error" for finding in found(laid, "G10")) is refused

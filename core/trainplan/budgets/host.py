@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.budgets.memory_recipe import ONE_COPY, reduced_bytes
+from trainplan.budgets.memory_recipe import ONE_COPY, moves_all, reduced_bytes, reshards
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import offload as f
@@ -46,12 +46,21 @@ def over_host_link(s: Situation, sent: Figure) -> Figure:
     return f.link_time(sent, rate, REACHED) if isinstance(rate, Figure) else f.link_time(sent, LINK, WHOLE)
 
 
-def host_optimizer(s: Situation, parameters: Figure) -> dict[str, Figure]:
-    """Seconds of gradients out and weights back, and of Adam on the host, of the parameters that one rank updates."""
+def host_optimizer(s: Situation, parameters: Figure, microbatches: Figure) -> dict[str, Figure]:
+    """Seconds of gradients out and weights back, and of Adam on the host, of the parameters that one rank updates.
+
+    FSDP copies shards in before each gather and gradients out after each reduction, so once or twice a microbatch.
+    """
     weight = 4.0 if s.plan.training.precision == "fp32" or _single(s) else 2.0
     back = given("bytes of a weight that comes back", weight, "bytes", "as it stays on the device", kind="default")
+    sent = f.offloaded_bytes(parameters, reduced_bytes(s), back)
+    if moves_all(s):
+        gathers = given(
+            "gathers of a microbatch", 2.0 if reshards(s) else 1.0, "1", "forward, and backward", kind="default"
+        )
+        sent = f.offloaded_shards(parameters, reduced_bytes(s), back, gathers, microbatches)
     return {
-        "copies": over_host_link(s, f.offloaded_bytes(parameters, reduced_bytes(s), back)),
+        "copies": over_host_link(s, sent),
         "adam": f.host_update_time(parameters, s["cluster.accelerators_per_node"], HOST_ADAM),
     }
 

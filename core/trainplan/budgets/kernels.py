@@ -244,8 +244,9 @@ def _expert_default(s: Situation, known: Numbers) -> Figure:
 
 
 def _fabric(s: Situation) -> Figure:
-    """The fabric; a part whose domain holds every accelerator has none to cross, and takes its own link."""
+    """The fabric; a part whose domain holds every accelerator, or a single node, has none to cross and takes its own link."""
     domain = s["cluster.scale_up_domain"]
-    if s.value("cluster.scale_out_bandwidth") is None and isinstance(domain, Figure) and domain >= 64:
+    inside = s.plan.cluster.nodes == 1 or (isinstance(domain, Figure) and domain >= 64)
+    if s.value("cluster.scale_out_bandwidth") is None and inside:
         return s["cluster.scale_up_bandwidth"]
     return s["cluster.scale_out_bandwidth"]

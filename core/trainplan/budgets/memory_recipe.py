@@ -19,9 +19,14 @@ from trainplan.formulas.memory_start import restored_bytes
 ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose weights are one fp32 copy that is cast for compute."""
 
+ALL_ON_HOST: Final = ("torchtitan", "fsdp")
+"""Frameworks whose offload moves weights and gradients with the moments: PyTorch's CPUOffloadPolicy keeps all three on the host,
+copies shards in before each gather and reduced gradients out (torch.distributed.fsdp.fully_shard documentation)."""
+
 ELEMENT: Final = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0}
 _DIST: Final = "Megatron-LM docs dist_optimizer.md"
 _TITAN: Final = "torchtitan configs.py: fp32 shards, bf16 compute"
+_HOST: Final = "PyTorch CPUOffloadPolicy: sharded weights and gradients live on the host"
 _DEEP: Final = "DeepSpeed engine; checked on BLOOM prequel rows"
 
 SHARDED: Final = {
@@ -97,12 +102,25 @@ def reshards(s: Situation) -> bool:
     return not (s.plan.training.framework == "torchtitan" and s.plan.parallelism.pipeline > 1)
 
 
+def moves_all(s: Situation) -> bool:
+    """Whether an offload moves weights and gradients too: that of FSDP does, where it shards them at all."""
+    sharded = word(s, "parallelism.sharding") not in ("none", "zero-1")
+    return s.plan.training.framework in ALL_ON_HOST and sharded
+
+
+def all_on_host(s: Situation) -> bool:
+    """Whether weights, gradients and moments all live on the host."""
+    return s.plan.training.optimizer_offload and moves_all(s)
+
+
 def _weights(s: Situation, cut: bool, single: bool) -> State:
     """FSDP's zero-2 shards its one copy too, and keeps what it gathered until backward."""
     precision = s.plan.training.precision
     kept = 4.0 if precision == "fp32" or (single and precision != "bf16-pure") else 2.0
     gathered = single and word(s, "parallelism.sharding") == "zero-2"
     copy = float(element_bytes(s)) if gathered or (cut and not reshards(s)) else 0.0
+    if all_on_host(s):
+        return _state(s, "weight", 0.0, True, _HOST, copy)
     return _state(s, "weight", kept, cut or gathered, _TITAN if single else _DIST, copy)
 
 
@@ -111,7 +129,11 @@ def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> S
     kept = 4.0 if single and precision != "bf16-pure" else 2.0 if single else ELEMENT[dtype]
     if s.plan.training.framework == "deepspeed" and precision == "bf16-mixed" and dtype == "fp32":
         kept = 2.0 if cut else 6.0  # a bf16 gradient and, unless it is sharded, a full fp32 one
-    state = _state(s, "gradient", kept, cut, _TITAN if single else _DEEP if kept == 6.0 else _DIST)
+    if all_on_host(s):
+        kept = 0.0
+    state = _state(
+        s, "gradient", kept, cut, _HOST if all_on_host(s) else _TITAN if single else _DEEP if kept == 6.0 else _DIST
+    )
     if not cut or word(s, "training.gradient_accumulation") != "full":
         return state
     nothing = given("bytes of a gradient, other way", 0.0, "bytes", "full gradients", kind="default")

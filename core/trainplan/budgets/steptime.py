@@ -182,19 +182,19 @@ def _waterfall(
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
     found["bubble"] = f.bubble_time(bubble, mean, m)
-    found["optimizer"] = _optimizer(s, updated(s, model, parts), k)
+    found["optimizer"] = _optimizer(s, updated(s, model, parts), k, m)
     found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
 
 
-def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions) -> Figure:
+def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions, m: Figure) -> Figure:
     """The step of the parameters that a rank updates, on the device or on its host."""
     if not s.plan.training.optimizer_offload:
         return f.optimizer_time(*parts, k.memory)
     from trainplan.budgets.host import host_optimizer  # few plans offload, and the first figures do not wait for it
     from trainplan.formulas.offload import updated_parameters
 
-    return total(**host_optimizer(s, updated_parameters(*parts)))
+    return total(**host_optimizer(s, updated_parameters(*parts), m))
 
 
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:

@@ -17,6 +17,7 @@ from trainplan.checks.model import MODEL_CHECKS
 from trainplan.checks.reliability import RELIABILITY_CHECKS
 from trainplan.checks.remedies import names_a_value, tried_fix
 from trainplan.checks.storage import STORAGE_CHECKS
+from trainplan.checks.supported import SUPPORTED_CHECKS
 from trainplan.checks.tokens import TOKEN_CHECKS
 from trainplan.checks.unheard import UNHEARD_CHECKS
 from trainplan.estimation import Estimate
@@ -32,6 +33,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *MEMORY_CHECKS,
     *TOKEN_CHECKS,
     *COMPUTE_CHECKS,
+    *SUPPORTED_CHECKS,
     *COMMUNICATION_CHECKS,
     *UNHEARD_CHECKS,
     *STORAGE_CHECKS,

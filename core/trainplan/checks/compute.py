@@ -1,4 +1,4 @@
-"""Findings C1 to C11 on peaks, utilization and its evidence. C9 compares logs and comes from calibration."""
+"""Findings C2 to C11 on utilization and its evidence. C9 compares logs and comes from calibration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from trainplan.catalogue import names
+from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -13,36 +14,6 @@ from trainplan.unit import prefixed, whole
 
 STALE_DAYS: Final = 180
 HIGH, LOW = 0.60, 0.20
-
-
-def _tflops(value: float) -> str:
-    number, prefix = prefixed(value, 4)
-    return f"{number} {prefix}FLOP/s"
-
-
-def sparse_peak(estimate: Estimate) -> list[Finding]:
-    """C1: the peak entered is the doubled figure that holds for structured sparsity."""
-    peak, part = estimate.plan.cluster.peak_flops, estimate.situation.part
-    if peak is None or part is None:
-        return []
-    dense = part.get("peak_flops")
-    for key, name in (("sparse_bf16", "sparse bf16"), ("sparse_fp8", "sparse fp8")):
-        fact = part.get(key)
-        fp8 = (
-            estimate.plan.training.precision == "fp8-mixed"
-            and key == "sparse_bf16"
-            and _is(part.get("peak_flops_fp8"), peak)
-        )
-        if _is(fact, peak) and dense is not None and not fp8:
-            message = f"peak_flops {peak:.4g} is the {name} figure of {part.name}"
-            fix = f"dense: {_tflops(dense.value)}"
-            return [Finding("C1", "error", "compute", message, fix, ("cluster.peak_flops",), 1e5)]
-    return []
-
-
-def _is(fact: object, value: float) -> bool:
-    found = getattr(fact, "value", None)
-    return isinstance(found, int | float) and abs(found / value - 1) < 0.005
 
 
 def above_ceiling(estimate: Estimate) -> list[Finding]:
@@ -260,7 +231,7 @@ def expert_parameters(estimate: Estimate) -> list[Finding]:
 
 
 COMPUTE_CHECKS: Final = (
-    sparse_peak,
+    *PEAK_CHECKS,
     above_ceiling,
     unusual_utilization,
     stale_evidence,

@@ -46,9 +46,17 @@ def batch_divides(estimate: Estimate) -> list[Finding]:
         near = " or ".join(f"{count:,}" for count in (below, below + size) if count > 0)
         micro = estimate.plan.batch.micro_batch_sequences
         message = f"{batch:,} sequences do not divide over {whole(data)} replicas of {whole(micro)}"
-        fix = f"{near} sequences{_on_fewer_nodes(estimate, batch)}"
+        fix = f"{_smaller_micro_batch(estimate, int(data))}{near} sequences{_on_fewer_nodes(estimate, batch)}"
         found.append(Finding("G2", "error", "tokens", message, fix, (path, "batch.micro_batch_sequences"), 1e6))
     return found
+
+
+def _smaller_micro_batch(estimate: Estimate, replicas: int) -> str:
+    """The largest micro batch below the plan's with which every batch of the plan divides; nothing where none does."""
+    for micro in range(int(estimate.plan.batch.micro_batch_sequences) - 1, 0, -1):
+        if all(batch % (replicas * micro) == 0 for _, batch in _batches(estimate)):
+            return f"micro_batch_sequences = {micro}, or "
+    return ""
 
 
 LEAST_NODES, MOST_TRIED = 0.75, 64

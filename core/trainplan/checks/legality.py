@@ -50,11 +50,15 @@ ROWS: Final = 128
 """Rows of a tensor rank's vocabulary that tensor cores divide without a rest: the divisor to which Megatron pads."""
 
 
+ALIGNED: Final = 64
+"""Rows without a rest on one rank: nanoPALM pull request 6 trained 4 % faster with 50,304 rows than with 50,257."""
+
+
 def vocabulary_rows(estimate: Estimate) -> list[Finding]:
     """G14: a framework that does not pad leaves tensor ranks uneven rows (warning), or a rest to the tensor cores."""
     framework, tensor = estimate.plan.training.framework, whole(estimate.situation["parallelism.tensor"]) or 1
     rows = whole(estimate.model.shape.vocabulary)
-    if framework in PADDED or tensor == 1 or rows is None or rows % (ROWS * tensor) == 0:
+    if framework in PADDED or rows is None or rows % (ROWS * tensor) == 0 or (tensor == 1 and rows % ALIGNED == 0):
         return []
     uneven, each = rows % tensor, rows / tensor
     held = (
@@ -62,7 +66,8 @@ def vocabulary_rows(estimate: Estimate) -> list[Finding]:
         if uneven
         else f"{each:,.0f} rows each, no multiple of {ROWS}"
     )
-    message = f"a vocabulary of {rows:,} on {tensor} tensor ranks is {held}: {framework} does not pad"
+    place = f"on {tensor} tensor ranks is {held}" if tensor > 1 else f"is no multiple of {ALIGNED}"
+    message = f"a vocabulary of {rows:,} {place}: {framework} does not pad"
     even = f"{-(-rows // tensor) * tensor:,} is even, " if uneven else ""
     fix = f"{even}vocab_size = {-(-rows // (ROWS * tensor)) * ROWS * tensor} is the next multiple of {ROWS} x tensor"
     paths = ("model.vocab_size", "parallelism.tensor")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.checks.host import HOST_CHECKS
 from trainplan.checks.legality import LEGALITY_CHECKS
 from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
@@ -146,37 +147,6 @@ def balanced_routing(estimate: Estimate) -> list[Finding]:
     return [Finding("M9", "warning", "memory", message, "moe_imbalance = 1.2", ("training.moe_imbalance",), 40)]
 
 
-STAGING: Final = 1.0
-"""Copies of a node's share of a checkpoint that an asynchronous save holds in host memory: one, the copy that is written."""
-
-
-def host_memory(estimate: Estimate) -> list[Finding]:
-    """M10: host memory does not hold a node's share of the checkpoint and what is offloaded to it."""
-    host, nodes = estimate.situation["cluster.host_memory_per_node"], estimate.situation["cluster.nodes"]
-    checkpoint = estimate.checkpoint.checkpoint
-    if not all(isinstance(figure, Figure) for figure in (host, nodes, checkpoint)):
-        return []
-    training, each = estimate.plan.training, float(checkpoint / nodes)
-    staged = STAGING * each if estimate.plan.storage.async_checkpoint else 0.0
-    offloaded = (each if training.optimizer_offload else 0.0) + _offloaded_activations(estimate)
-    if staged + offloaded <= float(host):
-        return []
-    what = "states and activations" if training.activation_offload else "states"
-    message = f"a node stages {_gib(staged + offloaded)} of {what} in {_gib(host)} of host memory"
-    paths = ("cluster.host_memory_per_node", "storage.async_checkpoint")
-    return [Finding("M10", "error", "memory", message, f"{_gib(staged + offloaded)} a node at least", paths, 800)]
-
-
-def _offloaded_activations(estimate: Estimate) -> float:
-    """Bytes of activations that a node holds for its fullest rank's like: those that would be on the devices otherwise."""
-    if not estimate.plan.training.activation_offload or not estimate.memory.table:
-        return 0.0
-    memory = tried(estimate.plan, {"training.activation_offload": False}).memory
-    rank = memory.table[int(memory.worst_rank)]
-    kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
-    return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
-
-
 def loss_scale(estimate: Estimate) -> list[Finding]:
     """M11: fp16 with a loss scale above 100 B parameters."""
     parameters = estimate.model.parameters
@@ -207,6 +177,47 @@ def sharded_peak(estimate: Estimate) -> list[Finding]:
     return [Finding("M13", "info", "memory", message, "measure both", ("parallelism.sharding",), 15)]
 
 
+def whole_gradients(estimate: Estimate) -> list[Finding]:
+    """M16: under no_sync gradients stay whole between microbatches, and the plan does not say whether they do.
+
+    Accelerate's and Transformers' default (transformers issue 29425, accelerate pull request 2531); tnt pull request 1057 saw
+    3.25 GB a rank become 52 GB. torchtitan reduces in every microbatch.
+    """
+    s, memory, path = estimate.situation, estimate.memory, "training.gradient_accumulation"
+    many = isinstance(estimate.tokens.microbatches, Figure) and estimate.tokens.microbatches > 1
+    if estimate.plan.training.framework != "fsdp" or s.written(path) or not many or not memory.table:
+        return []
+    if s.word("parallelism.sharding") in ("none", "zero-1") or memory.total > memory.usable:
+        return []
+    total = tried(estimate.plan, {path: "full"}).memory.total
+    if total <= memory.usable:
+        return []
+    message = (
+        f"where no_sync holds between microbatches, gradients stay whole: {_gib(total)} of {_gib(memory.usable)} usable"
+    )
+    fix = "sync_each_batch in Accelerate, and gradient_accumulation said here"
+    return [Finding("M16", "warning", "memory", message, fix, (path,), 45)]
+
+
+def moments_of_pure_bf16(estimate: Estimate) -> list[Finding]:
+    """M17: PyTorch's AdamW keeps moments in the type of the weights, and the plan leaves theirs at fp32.
+
+    llama-cookbook issue 120: 70 B in pure bf16 on 16 A100 held 42 GB allocated, of which 8 bytes a parameter are 33 GiB.
+    """
+    training, path = estimate.plan.training, "training.moment_dtype"
+    if (
+        training.framework not in ("torchtitan", "fsdp")
+        or training.precision != "bf16-pure"
+        or estimate.situation.written(path)
+    ):
+        return []
+    if training.optimizer != "adamw" or training.optimizer_offload or not estimate.memory.table:
+        return []
+    saved = float(estimate.memory.total - tried(estimate.plan, {path: "bf16"}).memory.total)
+    message = f"moments are taken as fp32; AdamW of PyTorch makes them like the weights, bf16, {_gib(saved)} less"
+    return [Finding("M17", "warning", "memory", message, 'moment_dtype = "bf16"', (path, "training.precision"), 50)]
+
+
 MEMORY_CHECKS: Final = (
     *LEGALITY_CHECKS,
     fits,
@@ -217,9 +228,11 @@ MEMORY_CHECKS: Final = (
     where_to_read,
     fewer_nodes,
     balanced_routing,
-    host_memory,
+    *HOST_CHECKS,
     loss_scale,
     compute_copies,
     sharded_peak,
+    whole_gradients,
+    moments_of_pure_bf16,
     resume_fits,
 )

@@ -1,4 +1,5 @@
-"""Rules inside [model] without which layers cannot be counted: a head of whole size, a word for each layer.
+"""Rules inside [model] without which layers cannot be counted: heads and groups of whole size, experts enough, a word
+for each layer, a position for each token.
 
 They relate two fields, so the plan opens with them and what they block is said. Nothing here judges a shape as good or bad.
 """
@@ -9,7 +10,7 @@ from typing import Final
 
 from trainplan.budgets.shape import pattern
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked
+from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
 from trainplan.unit import whole
 
@@ -30,6 +31,35 @@ def heads_divide(estimate: Estimate) -> list[Finding]:
     message = f"hidden_size {whole(hidden)} does not divide into {whole(heads)} heads, and head_dim is not given"
     paths = ("model.hidden_size", "model.num_attention_heads", "model.head_dim")
     return [Finding("model-heads", "error", "model", message, f"hidden_size {near}, or head_dim", paths, 1e6)]
+
+
+def groups_divide(estimate: Estimate) -> list[Finding]:
+    """model-groups: query heads divide into the key heads. flash-linear-attention issue 1029: a rest leaves heads unwritten."""
+    s = estimate.situation
+    if estimate.model.shape.latent:
+        return []
+    heads, keys = s["model.num_attention_heads"], s["model.num_key_value_heads"]
+    if not isinstance(heads, Figure) or not isinstance(keys, Figure) or heads % keys == 0:
+        return []
+    near = [count for count in range(1, int(heads) + 1) if heads % count == 0]
+    below, above = [n for n in near if n < keys][-1:], [n for n in near if n > keys][:1]
+    message = f"{whole(heads)} query heads do not divide into {whole(keys)} key heads"
+    fix = f"num_key_value_heads = {' or '.join(str(count) for count in (*below, *above))}"
+    paths = ("model.num_key_value_heads", "model.num_attention_heads")
+    return [Finding("model-groups", "error", "model", message, fix, paths, 1e6)]
+
+
+def experts_enough(estimate: Estimate) -> list[Finding]:
+    """model-experts: a token goes to no more experts than there are."""
+    s = estimate.situation
+    if estimate.model.shape.expert_layers is None:
+        return []
+    experts, chosen = s["model.moe.num_experts"], s["model.moe.num_experts_per_tok"]
+    if not isinstance(experts, Figure) or not isinstance(chosen, Figure) or chosen <= experts:
+        return []
+    message = f"a token goes to {whole(chosen)} experts, and a layer has {whole(experts)}"
+    paths = ("model.moe.num_experts_per_tok", "model.moe.num_experts")
+    return [Finding("model-experts", "error", "model", message, f"at most {whole(experts)} a token", paths, 1e6)]
 
 
 def layer_types_match(estimate: Estimate) -> list[Finding]:
@@ -58,19 +88,46 @@ Megatron-LM d98e8a6, training/arguments.py: max_position_embeddings >= seq_lengt
 
 
 def positions_reach(estimate: Estimate) -> list[Finding]:
-    """model-positions: no sequence is longer than the positions of the model; learned ones end there, others are configured."""
-    s, stretches = estimate.situation, estimate.tokens.stretches
-    most, lengths = s.value("model.max_position_embeddings"), [one.sequence_length for one in stretches]
-    known = [int(one) for one in lengths if not isinstance(one, Blocked)]
-    if most is None or not known or max(known) <= int(most):
+    """model-positions: a sequence is no longer than the table of learned positions; past it there is no row to look up.
+
+    transformers issue 125 and pull request 29600, ArcticTraining issue 46. With rotary positions it is only what the
+    configuration says, which some frameworks hold the run to.
+    """
+    s = estimate.situation
+    kind, most = s.word("model.position_embedding"), s.value("model.max_position_embeddings")
+    if kind in ("alibi", "none") or not isinstance(most, int | float):
         return []
-    learned, refuses = s.word("model.position_embedding") == "learned", REFUSE.get(estimate.plan.training.framework)
-    if not learned and refuses is None:
-        return []
-    why = "it has learned no more" if learned else f"{refuses} refuses more"
-    message = f"a sequence of {max(known):,} tokens and a model of {int(most):,} positions: {why}"
-    fix, paths = f"max_position_embeddings = {max(known)}", ("model.max_position_embeddings", "data.sequence_length")
-    return [Finding("model-positions", "error" if learned else "warning", "model", message, fix, paths, 1e5)]
+    learned, refuses = kind == "learned", REFUSE.get(estimate.plan.training.framework)
+    severity, weight = ("error", 1e6) if learned else ("warning", 1e5) if refuses else ("info", 20)
+    return [
+        Finding(
+            "model-positions",
+            severity,
+            "model",
+            f"sequences of {whole(length)} tokens on {_table(learned, most, refuses)}",
+            f"max_position_embeddings = {int(length)}, or at most {whole(most)} tokens",
+            (path, "model.max_position_embeddings"),
+            weight,
+        )
+        for path, length in _lengths(estimate)
+        if length > most
+    ]
 
 
-MODEL_CHECKS: Final = (heads_divide, layer_types_match, positions_reach)
+def _table(learned: bool, most: float, refuses: str | None) -> str:
+    if learned:
+        return f"a table of {whole(most)} learned positions: those past it have no row"
+    if refuses:
+        return f"a model whose max_position_embeddings is {whole(most)}: {refuses} refuses more"
+    return f"a model whose max_position_embeddings is {whole(most)}: its configuration has to say the longer one"
+
+
+def _lengths(estimate: Estimate) -> list[tuple[str, float]]:
+    """Sequence lengths that the plan says, each with its path."""
+    data = estimate.plan.data
+    told = [("data.sequence_length", data.sequence_length)]
+    told += [(f"data.stages.{one.name or i}.sequence_length", one.sequence_length) for i, one in enumerate(data.stages)]
+    return [(path, float(length)) for path, length in told if length is not None]
+
+
+MODEL_CHECKS: Final = (heads_divide, groups_divide, experts_enough, layer_types_match, positions_reach)

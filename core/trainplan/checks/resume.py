@@ -1,6 +1,6 @@
-"""Finding M14: what a framework holds while it reads a checkpoint, and which changes of states would hold less.
+"""Findings M14 and S15: what a framework holds while it reads a checkpoint, and the replicas that one is bound to.
 
-It is silent where the step itself does not fit: such a run has nothing to resume.
+M14 is silent where the step itself does not fit: such a run has nothing to resume.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.reverse import tried, tried_if_legal
+from trainplan.unit import whole
 
 GIB: Final = 2.0**30
 BAND: Final = 0.10
@@ -31,6 +32,26 @@ def resume_fits(estimate: Estimate) -> list[Finding]:
     fix = " or ".join(_that_resume(estimate)) or "a restore tried at this size before the run"
     paths = ("parallelism.sharding", "parallelism.tensor", "training.framework")
     return [Finding("M14", "warning", "memory", message, fix, paths, 850)]
+
+
+def bound_to_replicas(estimate: Estimate) -> list[Finding]:
+    """S15: DeepSpeed's sharded states load on as many replicas as wrote them, and on no other number.
+
+    DeepSpeed issues 2898 (4 to 6 replicas) and 3810 (32 to 128); issue 2921 lists the conversion, stage by stage.
+    """
+    data, sharding = estimate.mesh.data, estimate.situation.word("parallelism.sharding")
+    if (
+        estimate.plan.training.framework != "deepspeed"
+        or sharding == "none"
+        or not isinstance(data, Figure)
+        or data <= 1
+    ):
+        return []
+    alone = estimate.situation["reliability.spare_nodes"] == 0.0
+    message = f"DeepSpeed reads the states of {sharding} on {whole(data)} replicas again, and refuses another number"
+    fix = "spare nodes, or a universal checkpoint converted before a resume on more or fewer"
+    severity = "warning" if alone else "info"
+    return [Finding("S15", severity, "storage", message, fix, ("parallelism.sharding", "cluster.nodes"), 25)]
 
 
 def _that_resume(estimate: Estimate) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.checks.resume import bound_to_replicas
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
@@ -204,4 +205,5 @@ STORAGE_CHECKS: Final = (
     old_drill,
     staging,
     faster_than_links,
+    bound_to_replicas,
 )

@@ -1,4 +1,4 @@
-"""Findings on the token budget, D1 to D26: passes, weights, the sampler, how data is handled; and here batch, model size, store."""
+"""Findings on the token budget, D1 to D27: passes, weights, the sampler, how data is handled; and here batch, model size, store."""
 
 from __future__ import annotations
 
@@ -38,6 +38,16 @@ def _told(one: object) -> bool:
     return all(isinstance(getattr(one, name), Figure) for name in ("global_batch_sequences", "sequence_length"))
 
 
+def less_than_a_step(estimate: Estimate) -> list[Finding]:
+    """D27: fewer tokens than one batch: there is no whole step, and tokens may have been meant as sequences, or in billions."""
+    train, batch = estimate.situation["data.train_tokens"], estimate.tokens.global_batch_tokens
+    if not isinstance(train, Figure) or not isinstance(batch, Figure) or train >= batch:
+        return []
+    message = f"{whole(train)} train tokens are less than one batch of {whole(batch)}"
+    paths = ("data.train_tokens", "batch.global_batch_sequences")
+    return [Finding("D27", "error", "tokens", message, f"at least {whole(batch)} train tokens", paths, 1e5)]
+
+
 def few_tokens(estimate: Estimate) -> list[Finding]:
     """D17: fewer tokens for each parameter than the compute-optimal mark."""
     ratio, size = estimate.tokens.tokens_per_parameter, estimate.model.active_parameters
@@ -72,6 +82,7 @@ TOKEN_CHECKS: Final = (
     *SAMPLER_CHECKS,
     *HANDLING_CHECKS,
     changing_batch,
+    less_than_a_step,
     few_tokens,
     narrow_store,
 )

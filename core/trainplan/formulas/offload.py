@@ -30,6 +30,15 @@ def offloaded_bytes(parameters: float, gradient: float, weight: float) -> float:
     return parameters * (gradient + weight)
 
 
+@formula(
+    "bytes",
+    source="PyTorch CPUOffloadPolicy documentation: shards are copied in before a gather, gradients out in backward",
+)
+def offloaded_shards(parameters: float, gradient: float, weight: float, gathers: float, microbatches: float) -> float:
+    """Weights that FSDP copies to the device and gradients that it copies back, of one rank's shards in one step."""
+    return parameters * (gradient + weight * gathers) * microbatches
+
+
 @formula("s", source="an optimizer on the host is shared by the accelerators of a node")
 def host_update_time(parameters: float, per_node: float, rate: float) -> float:
     """Optimizer step on the host: the parameters of all ranks of a node at the rate of the node."""

@@ -191,8 +191,17 @@ def nearest_name(found: str, known: Iterable[str]) -> str:
     said = next((one for one in ALIASES.get(found.lower().replace("-", "_"), ()) if one in plain.values()), "")
     if said:
         return said
+    same = [name for name in plain if _parts(name) == _parts(found.lower().replace("_", "-").replace(" ", "-"))]
+    if same:
+        return plain[same[0]]
     match = get_close_matches(found.lower().replace("_", "-"), list(plain), n=1, cutoff=0.55)
     return plain[match[0]] if match else ""
+
+
+def _parts(name: str) -> frozenset[str]:
+    """Words of a name in any order, sizes without their unit: an A100-SXM4-80GB is an a100-sxm-80."""
+    words = (word.rstrip("gb") if word[:1].isdigit() else word for word in name.split("-"))
+    return frozenset("sxm" if word.startswith("sxm") else word for word in words if word != "nvidia")
 
 
 def shown(value: Any) -> str:

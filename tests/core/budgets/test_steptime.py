@@ -183,3 +183,17 @@ def test_dualpipe_hides_what_experts_send_behind_stages_alone(varied: Any) -> No
         for word in ("1f1b", "dualpipe")
     ]
     assert one[0] == one[1]
+
+
+def test_one_node_of_cards_needs_no_fabric(varied: Any) -> None:
+    """An RTX 4090 has no usual network; one node of them crosses none, and two do."""
+    cards = (
+        "cluster.accelerator=rtx-4090",
+        "cluster.peak_flops=165T",
+        "parallelism.tensor=1",
+        "cluster.accelerators_per_node=4",
+    )
+    alone = varied(*cards, "cluster.nodes=1")
+    assert float(alone.quantities["parallelism.predicted_step_time"]) > 0
+    pair = varied(*cards, "cluster.nodes=2")
+    assert pair.quantities["parallelism.predicted_step_time"].code == "missing:cluster.scale_out_bandwidth"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainplan.catalogue import Entry, entry, names
+from trainplan.plan.faults import nearest_name
 
 UNITS = {
     "peak_flops": "FLOP/s",
@@ -25,6 +26,7 @@ UNITS = {
     "host_bandwidth": "bytes/s",
     "scale_up_domain": "1",
     "accelerators_per_node": "1",
+    "compute_capability": "1",
     "power": "W",
     "vendor": "1",
     "topology": "1",
@@ -99,3 +101,16 @@ def test_usable_memory_is_what_a_runtime_reports(name: str, gibibytes: float) ->
     fact = part(name)["memory_per_accelerator"]
     assert fact.value == round(gibibytes * 2**30)
     assert fact.verified
+
+
+@pytest.mark.parametrize("written", ["a100-80g-sxm", "NVIDIA A100-SXM4-80GB", "a100_sxm_80gb", "A100-80-SXM"])
+def test_a_part_named_in_another_order_is_offered(written: str) -> None:
+    """The driver's own name of a part, and the words of ours in another order; difflib alone offers an H100."""
+    assert nearest_name(written, names("accelerators")) == "a100-sxm-80"
+
+
+def test_cards_that_reports_of_small_machines_name_are_parts() -> None:
+    """llama-cookbook issue 100, axolotl issue 1717 and DeepSpeed issue 4867 run on the first, Megatron-LM issue 495 on the last."""
+    assert {"rtx-3090", "a40", "a10g", "t4", "a800-sxm-80"} <= set(names("accelerators"))
+    assert part("rtx-3090")["peak_flops"].value < part("rtx-4090")["peak_flops"].value
+    assert part("a800-sxm-80")["scale_up_bandwidth"].value < part("a100-sxm-80")["scale_up_bandwidth"].value

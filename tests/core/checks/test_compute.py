@@ -177,3 +177,30 @@ def test_c15_assumed(varied: Any) -> None:
     assert (finding.severity, finding.paths) == ("warning", ("utilization.evidence",))
     assert "C15" not in codes(varied())
     assert "C15" not in codes(varied("utilization.evidence=assumed", left_out=("utilization.value",)))
+
+
+@pytest.mark.parametrize(
+    ("part", "peak", "severity", "said"),
+    [
+        ("rtx-4090", "989T", "error", "5.99 times the dense bf16 peak of rtx-4090: it is that of"),
+        ("h100-sxm", "312T", "warning", "it is that of a100-"),
+        ("a100-sxm-80", "156T", "warning", "halved again as if it were the sparse figure"),
+        ("mi250x-gcd", "383T", "error", "2 times the dense bf16 peak of mi250x-gcd: it is that of mi250x"),
+    ],
+)
+def test_c17_a_peak_of_another_part(varied: Any, part: str, peak: str, severity: str, said: str) -> None:
+    """karpathy/autoresearch issue 5, nanoGPT pull 464, OLMo-core pull 614; a package's peak for one of its two dies."""
+    finding = one(varied(f"cluster.accelerator={part}", f"cluster.peak_flops={peak}"), "C17")
+    assert finding.severity == severity
+    assert said in finding.message
+    assert "or leave it out" in finding.fix
+
+
+@pytest.mark.parametrize("peak", ["989.5T", "1000T", "800T"])
+def test_c17_leaves_a_rounded_or_a_measured_peak_alone(varied: Any, peak: str) -> None:
+    assert "C17" not in codes(varied(f"cluster.peak_flops={peak}"))
+
+
+def test_c1_of_an_fp8_run_names_the_fp8_peak(varied: Any) -> None:
+    finding = one(varied("cluster.peak_flops=3958T", "training.precision=fp8-mixed"), "C1")
+    assert finding.fix == "dense: 1.979 PFLOP/s"

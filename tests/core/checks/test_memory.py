@@ -140,7 +140,7 @@ def test_m10_counts_activations_that_wait_on_the_host(varied: Varied) -> None:
     enough = 8 * float(kept)
     assert not found(varied(*own, f"cluster.host_memory_per_node={int(enough * 1.01)}"), "M10")
     (finding,) = found(varied(*own, f"cluster.host_memory_per_node={int(enough * 0.99)}"), "M10")
-    assert "states and activations" in finding.message
+    assert "GiB of activations, of" in finding.message
 
 
 def test_m11_m12_and_m13(varied: Varied) -> None:

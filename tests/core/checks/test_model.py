@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from trainplan.checks import findings
 from trainplan.figure import Blocked
 from trainplan.finding import Finding
@@ -66,3 +68,46 @@ def test_list_of_a_preset_follows_the_plans_own_depth(varied: Any) -> None:
 def test_unknown_depth_is_missing_and_nothing_else(varied: Any) -> None:
     found = varied('model.layer_types=["full_attention"]', left_out=("model.num_hidden_layers",))
     assert not all_of(found, "model-layer-types")
+
+
+POSITIONS = ("model.position_embedding=learned", "model.max_position_embeddings=1024")
+
+
+def test_a_sequence_is_no_longer_than_the_table_of_positions(varied: Any) -> None:
+    """transformers issue 125 and pull request 29600: past the table of positions there is nothing to look up."""
+    (finding,) = all_of(varied(*POSITIONS, "data.sequence_length=2048"), "model-positions")
+    assert finding.severity == "error"
+    assert "2,048 tokens on a table of 1,024 learned positions" in finding.message
+    assert finding.fix == "max_position_embeddings = 2048, or at most 1,024 tokens"
+    assert not all_of(varied(*POSITIONS, "data.sequence_length=1024"), "model-positions")
+
+
+def test_rotary_positions_are_only_what_a_configuration_says(varied: Any) -> None:
+    rotary = ("model.max_position_embeddings=1024", "data.sequence_length=2048", "training.framework=fsdp")
+    (finding,) = all_of(varied(*rotary), "model-positions")
+    assert finding.severity == "info"
+    assert not all_of(varied(*rotary, "model.position_embedding=alibi"), "model-positions")
+
+
+def test_a_longer_stage_needs_its_positions_too(varied: Any) -> None:
+    long = '\n[[data.stages]]\nname = "long"\nsequence_length = 2048\n'
+    (finding,) = all_of(varied(*POSITIONS, "data.sequence_length=1024", more=long), "model-positions")
+    assert finding.paths[0] == "data.stages.long.sequence_length"
+
+
+@pytest.mark.parametrize(("heads", "keys", "near"), [(32, 5, "4 or 8"), (33, 2, "1 or 3"), (3, 2, "1 or 3")])
+def test_query_heads_divide_into_key_heads(varied: Any, heads: int, keys: int, near: str) -> None:
+    """flash-linear-attention issue 1029: 33 query heads on 2 key heads cover 32."""
+    shape = (f"model.num_attention_heads={heads}", f"model.num_key_value_heads={keys}", "model.head_dim=64")
+    (finding,) = all_of(varied(*shape), "model-groups")
+    assert finding.severity == "error"
+    assert finding.fix.startswith(f"num_key_value_heads = {near.split(maxsplit=1)[0]}")
+    assert not all_of(varied(*shape[:1], "model.num_key_value_heads=1", shape[2]), "model-groups")
+
+
+def test_a_token_goes_to_no_more_experts_than_there_are(varied: Any) -> None:
+    """Diffulex pull request 37, review: a router that never compares the two fails inside its kernel."""
+    some = "\n[model.moe]\nnum_experts = 8\nnum_experts_per_tok = {}\nmoe_intermediate_size = 128\n"
+    (finding,) = all_of(varied(more=some.format(16)), "model-experts")
+    assert (finding.severity, finding.message) == ("error", "a token goes to 16 experts, and a layer has 8")
+    assert not all_of(varied(more=some.format(8)), "model-experts")

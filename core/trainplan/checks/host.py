@@ -1,0 +1,140 @@
+"""Findings M10, M15 and M18: what a node's host memory holds of states, activations and a save, and whether it has room for them.
+
+Offloaded states are more than a checkpoint's: gradients go to the host in fp32, and FSDP's weights live there. A margin that a
+framework asks for itself is said.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.budgets.memory_recipe import ONE_COPY, all_on_host
+from trainplan.budgets.recipe import moment_bytes, moment_count
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.offload import step_of, updated_on_host
+from trainplan.reverse import tried
+
+GIB: Final = 2.0**30
+STAGING: Final = 1.0
+"""Copies of a node's share of a checkpoint that an asynchronous save holds in host memory: one, the copy that is written."""
+MARGIN: Final = {"deepspeed": 1.5}
+"""By which a framework's own estimate of host memory exceeds its states: DeepSpeed pull request 1536 prints 63.74 GiB for 2851 M
+parameters, which is 1.5 x 16 bytes of each."""
+PATHS: Final = ("cluster.host_memory_per_node", "training.optimizer_offload", "storage.async_checkpoint")
+
+
+def host_memory(estimate: Estimate) -> list[Finding]:
+    """M10: host memory does not hold what is offloaded to it and a node's share of a save, or has less than the usual margin."""
+    host = estimate.situation["cluster.host_memory_per_node"]
+    parts = _parts(estimate)
+    if not isinstance(host, Figure) or not parts:
+        return []
+    needed, said = sum(parts.values()), _said(parts)
+    if needed > float(host):
+        fix = f"{_sync(estimate, parts, float(host))}{_gib(needed)} a node at least"
+        return [
+            Finding("M10", "error", "memory", f"a node's host holds {said}, of {_gib(float(host))}", fix, PATHS, 800)
+        ]
+    states, margin = parts.get(STATES, 0.0), MARGIN.get(estimate.plan.training.framework, 1.0)
+    wanted = needed + (margin - 1.0) * states
+    if wanted <= float(host):
+        return []
+    message = f"a node's host holds {said}, of {_gib(float(host))}; DeepSpeed's own estimate asks for {margin:g} times the states"
+    return [Finding("M10", "warning", "memory", message, f"{_gib(wanted)} a node", PATHS, 60)]
+
+
+def host_memory_untold(estimate: Estimate) -> list[Finding]:
+    """M15: states are offloaded, and how much memory a host has is not said."""
+    states = _offloaded_states(estimate)
+    if not states or isinstance(estimate.situation["cluster.host_memory_per_node"], Figure):
+        return []
+    margin = MARGIN.get(estimate.plan.training.framework)
+    more = "" if margin is None else f"; DeepSpeed's own estimate asks for {_gib(margin * states)}"
+    message = f"a node's host holds {_gib(states)} of offloaded states{more}, and its memory is not given"
+    return [Finding("M15", "info", "memory", message, "give cluster.host_memory_per_node", PATHS[:2], 20)]
+
+
+def loaded_by_each(estimate: Estimate) -> list[Finding]:
+    """M18: every process of a node builds the whole model in fp32 before it is sharded, and the host has no room for that.
+
+    huggingface/blog pull request 1412: 70 B x 4 bytes x 8 processes, 2 TB; DeepSpeed pull request 1536: 127.48 GiB for 2851 M
+    without zero.Init, 1.5 x 4 bytes x 8; DeepSpeed issue 3448: 33 B on a host of 600 GB.
+    """
+    s, parameters = estimate.situation, estimate.model.parameters
+    host, each = s["cluster.host_memory_per_node"], s["cluster.accelerators_per_node"]
+    gathered = s.word("parallelism.sharding") in ("zero-3", "hsdp")
+    if estimate.plan.training.framework not in ("fsdp", "deepspeed") or not gathered:
+        return []
+    if not all(isinstance(one, Figure) for one in (parameters, host, each)) or 4.0 * parameters * each <= float(host):
+        return []
+    message = (
+        f"where each of {int(each)} processes builds the model before it is sharded, a node's host holds "
+        f"{_gib(4.0 * float(parameters) * float(each))} of weights, of {_gib(float(host))}"
+    )
+    fix = "a meta device, zero.Init, or one process that loads and sends"
+    return [Finding("M18", "warning", "memory", message, fix, (PATHS[0], "parallelism.sharding"), 55)]
+
+
+STATES: Final = "offloaded states"
+
+
+def _parts(estimate: Estimate) -> dict[str, float]:
+    """Bytes in the host memory of one node, by what they are; those that are none are left out."""
+    checkpoint, nodes = estimate.checkpoint.checkpoint, estimate.situation["cluster.nodes"]
+    staged = 0.0
+    if estimate.plan.storage.async_checkpoint and isinstance(checkpoint, Figure) and isinstance(nodes, Figure):
+        staged = STAGING * float(checkpoint / nodes)
+    parts = {
+        STATES: _offloaded_states(estimate),
+        "activations": _offloaded_activations(estimate),
+        "a save that is being written": staged,
+    }
+    return {name: size for name, size in parts.items() if size > 0.0}
+
+
+def _said(parts: dict[str, float]) -> str:
+    each = [f"{_gib(size)} of {name}" for name, size in parts.items()]
+    return " and ".join(each)
+
+
+def _sync(estimate: Estimate, parts: dict[str, float], host: float) -> str:
+    """The other way out where the copy of a save is what is too much."""
+    kept = sum(size for name, size in parts.items() if not name.startswith("a save"))
+    return "async_checkpoint = false, or " if estimate.plan.storage.async_checkpoint and kept <= host else ""
+
+
+def _offloaded_states(estimate: Estimate) -> float:
+    """Bytes of the states of all ranks of a node that the optimizer's offload keeps on the host."""
+    if not estimate.plan.training.optimizer_offload or not isinstance(estimate.mesh.world_size, Figure):
+        return 0.0
+    parameters = updated_on_host(step_of(estimate.plan))
+    return float(parameters) * float(estimate.situation["cluster.accelerators_per_node"]) * _bytes_each(estimate)
+
+
+def _bytes_each(estimate: Estimate) -> float:
+    """Bytes of one offloaded parameter: moments, and but for MaxText an fp32 copy and a gradient of the same type."""
+    s, training = estimate.situation, estimate.plan.training
+    moments = float(moment_count(s) * moment_bytes(s))
+    if training.framework in ONE_COPY and not all_on_host(s):
+        return moments
+    each = 2.0 if training.precision == "bf16-pure" else 4.0
+    return moments + 2.0 * each
+
+
+def _offloaded_activations(estimate: Estimate) -> float:
+    """Bytes of activations that a node holds for its fullest rank's like: those that would be on the devices otherwise."""
+    if not estimate.plan.training.activation_offload or not estimate.memory.table:
+        return 0.0
+    memory = tried(estimate.plan, {"training.activation_offload": False}).memory
+    rank = memory.table[int(memory.worst_rank)]
+    kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
+    return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
+
+
+def _gib(value: float) -> str:
+    return f"{value / GIB:,.1f} GiB"
+
+
+HOST_CHECKS: Final = (host_memory, host_memory_untold, loaded_by_each)

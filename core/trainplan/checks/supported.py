@@ -1,0 +1,87 @@
+"""Findings C18, C19, C20 and P14: a number type, a kernel, a head or a side that the part or the kernel does not take.
+
+Said only of parts whose entry has a compute capability: what nobody read is not judged.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
+from trainplan.finding import Finding
+from trainplan.unit import whole
+
+AMPERE: Final = 8.0
+"""The compute capability from which an NVIDIA part multiplies bf16 and FlashAttention runs."""
+WIDEST: Final = 256
+"""Elements of a head that FlashAttention takes: flash-attention issue 277, from its version 2."""
+FP8_SIDE: Final = 16
+"""Elements of which the sides of an fp8 product are multiples: TransformerEngine's own message, and torch._scaled_mm."""
+
+
+def _older(estimate: Estimate) -> bool:
+    part = estimate.situation.part
+    fact = None if part is None else part.get("compute_capability")
+    return fact is not None and isinstance(fact.value, int | float) and fact.value < AMPERE
+
+
+def no_bf16(estimate: Estimate) -> list[Finding]:
+    """C18: bf16 on a part without it; stanford_alpaca issue 133, dolly issue 11 and nanoGPT pull request 277, on V100."""
+    precision, part = estimate.plan.training.precision, estimate.situation.part
+    if part is None or not precision.startswith("bf16") or not _older(estimate):
+        return []
+    message = f"{part.name} has no bf16: frameworks refuse it, or compute it in fp32"
+    return [Finding("C18", "error", "compute", message, 'precision = "fp16-mixed"', ("training.precision",), 1e5)]
+
+
+def no_flash(estimate: Estimate) -> list[Finding]:
+    """C19: FlashAttention on a part older than Ampere; LlamaFactory issue 3508 and Megatron-LM issue 525, on V100."""
+    part = estimate.situation.part
+    if part is None or estimate.plan.training.attention != "flash" or not _older(estimate):
+        return []
+    message = f"FlashAttention has no kernel for {part.name}; unless another one stands in, every score is kept"
+    paths = ("training.attention", "cluster.accelerator")
+    return [Finding("C19", "warning", "compute", message, 'attention = "eager"', paths, 60)]
+
+
+def wide_heads(estimate: Estimate) -> list[Finding]:
+    """P14: a head wider than FlashAttention takes; xformers issue 1027 and flash-attention issues 277 and 801."""
+    shape = estimate.model.shape
+    sizes = [size for size in (shape.query_size, shape.value_size) if isinstance(size, Figure) and size > WIDEST]
+    if estimate.plan.training.attention != "flash" or not sizes:
+        return []
+    message = (
+        f"FlashAttention takes heads of {WIDEST} at most, and one here has {whole(max(sizes))}: scores are kept instead"
+    )
+    fix = 'attention = "eager", or narrower heads'
+    return [Finding("P14", "warning", "model", message, fix, ("model.head_dim", "training.attention"), 60)]
+
+
+def uneven_fp8(estimate: Estimate) -> list[Finding]:
+    """C20: a product in fp8 whose sides are no multiple of 16. NeMo pull request 8869: 184 tokens of a context rank, refused."""
+    s = estimate.situation
+    if estimate.plan.training.precision != "fp8-mixed":
+        return []
+    length, hidden, width = s["data.sequence_length"], s["model.hidden_size"], s["model.intermediate_size"]
+    sides = {
+        "tokens of a context rank": _side(length, s["batch.micro_batch_sequences"], s["parallelism.context"]),
+        "hidden_size": _side(hidden),
+        "MLP columns of a tensor rank": _side(width, ranks=s["parallelism.tensor"]),
+    }
+    wrong = [f"{size:,.6g} {name}" for name, size in sides.items() if size % FP8_SIDE != 0]
+    if not wrong:
+        return []
+    refused = estimate.plan.training.framework in ("megatron", "deepspeed")
+    message = f"{' and '.join(wrong)}: no multiple of {FP8_SIDE}, which fp8 products ask for"
+    fix = f'multiples of {FP8_SIDE}, or precision = "bf16-mixed"'
+    paths = ("training.precision", "data.sequence_length")
+    return [Finding("C20", "error" if refused else "warning", "compute", message, fix, paths, 1e4)]
+
+
+def _side(size: object, times: float = 1.0, ranks: float = 1.0) -> float:
+    """Elements of a side on one rank; none where its size is not known."""
+    return float(size) * times / ranks if isinstance(size, Figure) else 0.0
+
+
+SUPPORTED_CHECKS: Final = (no_bf16, no_flash, wide_heads, uneven_fp8)
