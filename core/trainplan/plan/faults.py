@@ -194,7 +194,11 @@ def nearest_name(found: str, known: Iterable[str]) -> str:
     same = [name for name in plain if _parts(name) == _parts(found.lower().replace("_", "-").replace(" ", "-"))]
     if same:
         return plain[same[0]]
-    match = get_close_matches(found.lower().replace("_", "-"), list(plain), n=1, cutoff=0.55)
+    wanted = found.lower().replace("_", "-")
+    longer = sorted(name for name in plain if name.startswith(f"{wanted}-"))
+    if longer:  # `h200` is an h200-sxm sooner than an h20
+        return plain[longer[-1]]
+    match = get_close_matches(wanted, list(plain), n=1, cutoff=0.55)
     return plain[match[0]] if match else ""
 
 

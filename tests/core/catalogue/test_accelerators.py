@@ -114,3 +114,12 @@ def test_cards_that_reports_of_small_machines_name_are_parts() -> None:
     assert {"rtx-3090", "a40", "a10g", "t4", "a800-sxm-80"} <= set(names("accelerators"))
     assert part("rtx-3090")["peak_flops"].value < part("rtx-4090")["peak_flops"].value
     assert part("a800-sxm-80")["scale_up_bandwidth"].value < part("a100-sxm-80")["scale_up_bandwidth"].value
+
+
+@pytest.mark.parametrize(
+    ("written", "offered"),
+    [("h200", "h200-sxm"), ("a100", "a100-sxm-80"), ("V100", "v100-sxm2-32"), ("gb200", "gb200-nvl72")],
+)
+def test_the_head_of_a_name_is_met_by_a_name_that_begins_with_it(written: str, offered: str) -> None:
+    """By letters alone an `h200` would be an h20, and an `a100` an a10g."""
+    assert nearest_name(written, names("accelerators")) == offered

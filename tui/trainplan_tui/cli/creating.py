@@ -31,7 +31,8 @@ def _unknown(kind: str, word: str, name: str | None) -> list[str]:
     if name is None or name in names(kind):
         return []
     nearest = nearest_name(name, names(kind))
-    return [f'no {word} "{name}" in the catalogue' + (f". Nearest: {nearest}" if nearest else "")]
+    told = f". Nearest: {nearest}" if nearest else f"; trainplan-tui catalog {word}s lists them"
+    return [f'no {word} "{name}" in the catalogue{told}']
 
 
 ASKED: Final = {"cluster.nodes": "--nodes", "data.train_tokens": "--tokens"}
