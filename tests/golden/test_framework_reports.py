@@ -196,7 +196,7 @@ def test_torchtitan_cuts_the_tokens_of_a_microbatch(framework: str, micro: int, 
     ("microbatches", "told"), [(10, "rounds of 5 "), (7, "rounds of 7 "), (3, None), (6, "rounds of 6 ")]
 )
 def test_megatron_takes_longer_rounds_of_microbatches(microbatches: int, told: str | None) -> None:
-    """verl-project/verl issue 1004: the range is [PP, M]; d98e8a6, core/pipeline_parallel/schedules.py: the rest is 0 or PP."""
+    """verl-project/verl issue 1004: range [PP, M]; d98e8a6, pipeline_parallel/schedules.py: a rest is 0 or PP at least."""
     laid = made(
         cluster__nodes=4,
         parallelism__pipeline=4,
