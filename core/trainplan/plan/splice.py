@@ -87,9 +87,9 @@ def _edited(text: str, edit: Callable[[str, Table, Places], str]) -> str:
 def _meaning(literal: str) -> Any:
     parsed = syntax.parsed(f"x = {literal}")
     if isinstance(parsed, syntax.Mistake):
-        raise SpliceError(f"{literal} is not a TOML value")
+        raise SpliceError(f"{syntax.short(literal)} is not a TOML value")
     if parsed.keys() != {"x"} or scan(f"x = {literal}").values[("x",)].end != len(literal) + 4:
-        raise SpliceError(f"{literal} is more than one TOML value")
+        raise SpliceError(f"{syntax.short(literal)} is more than one TOML value")
     return parsed["x"]
 
 

@@ -159,7 +159,7 @@ def _bare_value(body: str, offset: int) -> Mistake | None:
     start, end = _line_around(body, offset)
     for bare in BARE_VALUE.finditer(body, start, end):
         if bare.start(1) <= offset < bare.end(1):
-            return Mistake(bare.start(1), f"{bare[1]} is not a TOML value", _bare_fix(bare[1]))
+            return Mistake(bare.start(1), f"{short(bare[1])} is not a TOML value", _bare_fix(short(bare[1])))
     return None
 
 
@@ -174,6 +174,11 @@ def _missing_value(body: str, offset: int) -> Mistake:
         return Mistake(offset, "a value is missing after =")
     rest = body[offset:end].strip()
     return Mistake(offset, f"{rest} is left over on this line", "A new line, or # before a comment")
+
+
+def short(text: str) -> str:
+    """Text of a file in a sentence, cut to what a line holds."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _bare_fix(value: str) -> str:
