@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from trainplan.budgets.memory_instants import (
     CATEGORIES,
     Common,
+    Heaviest,
     Instant,
+    heaviest_layer,
     moving_instants,
     restore_instant,
     settled_instants,
@@ -40,6 +42,18 @@ class RankMemory:
     allocated: Figure
     reserved: Figure
     total: Figure
+    restoring: Instant
+    restore: Figure
+
+
+@record
+class _Resident:
+    """What ranks that hold the same layers share, whatever is in flight on them."""
+
+    kept: States
+    extra: Work
+    heaviest: Heaviest
+    settled: tuple[Instant, ...]
     restoring: Instant
     restore: Figure
 
@@ -135,7 +149,7 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
     """Every rank; ranks that hold the same are worked out once."""
     seen: dict[tuple[float, ...], RankMemory] = {}
     table: list[RankMemory] = []
-    resident: dict[tuple[float, ...], tuple[States, Work, tuple[Instant, ...]]] = {}
+    resident: dict[tuple[float, ...], _Resident] = {}
     for rank, stage in enumerate(found):
         held_key = (float(stage.dense_layers), float(stage.expert_layers), float(stage.first), float(stage.last))
         key = (*held_key, float(stage.in_flight))
@@ -145,24 +159,27 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
             if held_key not in resident:
                 kept = states(stage, common.parts, common.recipe)
                 extra = work(s, common.model, stage, common.parts, common.recipe, common.layers, common.cut)
-                resident[held_key] = (kept, extra, settled_instants(s, common, kept, extra))
-            seen[key] = _rank(s, rank, common, stage, *resident[held_key])
+                resident[held_key] = _resident(s, common, stage, kept, extra)
+            seen[key] = _rank(s, rank, common, stage, resident[held_key])
         same = seen[key]
         told = (same.instants, same.worst, same.allocated, same.reserved, same.total, same.restoring, same.restore)
         table.append(RankMemory(rank, *told))
     return tuple(table)
 
 
-def _rank(
-    s: Situation, rank: int, common: Common, stage: Stage, kept: States, extra: Work, settled: tuple[Instant, ...]
-) -> RankMemory:
-    instants = (*moving_instants(s, common, stage, kept, extra), *settled)
+def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> _Resident:
+    restoring = restore_instant(common, kept)
+    restore = visible(s, f.reserved_bytes(restoring.allocated, s["memory.fragmentation"]))
+    heaviest = heaviest_layer(s, common, stage, extra)
+    return _Resident(kept, extra, heaviest, settled_instants(s, common, kept, extra), restoring, restore)
+
+
+def _rank(s: Situation, rank: int, common: Common, stage: Stage, here: _Resident) -> RankMemory:
+    instants = (*moving_instants(s, common, stage, here.kept, here.extra, here.heaviest), *here.settled)
     allocated = largest(**{instant.name: instant.allocated for instant in instants})
     worst = next(instant for instant in instants if instant.allocated == allocated)
     reserved = f.reserved_bytes(allocated, s["memory.fragmentation"])
-    restoring = restore_instant(common, kept)
-    restore = visible(s, f.reserved_bytes(restoring.allocated, s["memory.fragmentation"]))
-    return RankMemory(rank, instants, worst, allocated, reserved, visible(s, reserved), restoring, restore)
+    return RankMemory(rank, instants, worst, allocated, reserved, visible(s, reserved), here.restoring, here.restore)
 
 
 def visible(s: Situation, reserved: Figure) -> Figure:

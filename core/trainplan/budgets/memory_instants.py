@@ -55,17 +55,38 @@ class Common:
     start: Start
 
 
+@record
+class Heaviest:
+    """Bytes of a rank's heaviest layer: all computed again, its MLP where scores materialise, what kernels are tuned with."""
+
+    again: Figure
+    mlp: Figure | None
+    tuned: Figure | None
+
+
 def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
     """Every instant of one rank of a run that began from scratch: those of a step, evaluation, the tuning of kernels."""
-    return (*moving_instants(s, common, stage, kept, extra), *settled_instants(s, common, kept, extra))
+    heaviest = heaviest_layer(s, common, stage, extra)
+    return (*moving_instants(s, common, stage, kept, extra, heaviest), *settled_instants(s, common, kept, extra))
 
 
-def moving_instants(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> tuple[Instant, ...]:
+def heaviest_layer(s: Situation, common: Common, stage: Stage, extra: Work) -> Heaviest:
+    """What the heaviest layer of a rank adds; the same for ranks that hold the same layers."""
+    dense, sparse, workspace = common.layers.dense, common.layers.sparse, common.start.workspace
+    eager = s.plan.training.attention == "eager"
+    return Heaviest(
+        _larger(stage, dense.again, sparse.again),
+        _larger(stage, dense.mlp, sparse.mlp) if eager else None,
+        None if workspace is None else tuned_temporaries(extra.temporaries, workspace),
+    )
+
+
+def moving_instants(
+    s: Situation, common: Common, stage: Stage, kept: States, extra: Work, heaviest: Heaviest
+) -> tuple[Instant, ...]:
     """Instants with activations in flight, in the order of a step; the first step, in which kernels are tuned, is last."""
-    layers, none = common.layers, nothing()
-    dense, sparse = layers.dense, layers.sparse
+    none, again = nothing(), heaviest.again
     each, flying = _kept_each(s, common, stage)
-    again = _larger(stage, dense.again, sparse.again)
     flight = f.activations_in_flight(each, flying)
     first = f.activations_with_layer(each, flying, again)
     found = [
@@ -73,15 +94,13 @@ def moving_instants(s: Situation, common: Common, stage: Stage, kept: States, ex
         _instant("first layer of backward", kept, first, extra.temporaries, none, extra.buffers_layer),
         _instant("end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end),
     ]
-    if s.plan.training.attention == "eager":
-        mlp = _larger(stage, dense.mlp, sparse.mlp)
-        left = f.activations_without_mlp(each, flying, again, mlp)
+    if heaviest.mlp is not None:
+        left = f.activations_without_mlp(each, flying, again, heaviest.mlp)
         found.insert(
             2, _instant("attention of the first layer", kept, left, extra.score_temporaries, none, extra.buffers_layer)
         )
-    if common.start.workspace is not None:
-        tuned = tuned_temporaries(extra.temporaries, common.start.workspace)
-        found.append(_instant("compilation", kept, first, tuned, none, extra.buffers_layer))
+    if heaviest.tuned is not None:
+        found.append(_instant("compilation", kept, first, heaviest.tuned, none, extra.buffers_layer))
     return tuple(found)
 
 
