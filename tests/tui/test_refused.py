@@ -46,3 +46,12 @@ async def test_a_line_that_was_refused_stays_with_the_reason(play, example) -> N
     assert any("name, unique tokens and perhaps a weight" in line for line in seen)
     app = await play(example, "2 a web enter ctrl+u books space 250B enter")
     assert [source.name for source in app.session.history.now.plan.data.sources][-1] == "books"
+
+
+async def test_a_path_that_was_refused_stays_with_the_reason(play, example, tmp_path) -> None:
+    (tmp_path / "there.toml").write_text("format = 1\n", encoding="utf-8")
+    keys = f": save space as enter ctrl+u paste:{tmp_path}/there.toml enter"
+    app = await play(example, keys)
+    seen = lines_of(app)
+    assert any(line.startswith(" : ") and "there.toml" in line for line in seen)
+    assert (tmp_path / "there.toml").read_text(encoding="utf-8") == "format = 1\n"

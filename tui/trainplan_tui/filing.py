@@ -65,15 +65,16 @@ def changed_lines(before: str, after: str) -> int:
 def save_as(host: Host, then_leave: bool = False) -> None:
     """Ask for another name and write there; an existing file is never overwritten."""
 
-    def write(path: Path) -> None:
+    def write(path: Path) -> bool:
         try:
             saved = host.session.save(path)
         except SaveError as error:
             host.message = str(error)
-            return
+            return False
         host.message = f"saved as {saved.path.name}"
         if then_leave:
             host.leave()
+        return True
 
     begin = str(host.session.path.with_stem(f"{host.session.path.stem}-2"))
     host.open_sheet(

@@ -98,7 +98,7 @@ def read_manifest(host: Host) -> None:
     )
 
 
-def _read(host: Host, manifest: Path) -> None:
+def _read(host: Host, manifest: Path) -> bool:
     from trainplan.interop.counts import ManifestError
     from trainplan.interop.sourced import beside, counted, unfit, written
     from trainplan.plan.tree import SpliceError
@@ -118,6 +118,7 @@ def _read(host: Host, manifest: Path) -> None:
         refusal = error.errors[0].message if isinstance(error, Unusable) else str(error)
         refusal = refusal.replace(str(manifest), manifest.name)
     host.message = refusal or host.message
+    return not refusal
 
 
 def take_layout(host: Host, fields: Mapping[str, object]) -> None:

@@ -147,10 +147,9 @@ def attach(host: Host) -> None:
     )
 
 
-def _shown_by(host: Host, path: str, file: Path) -> None:
+def _shown_by(host: Host, path: str, file: Path) -> bool:
     found = evidence_from(host, file)
-    if found is not None:
-        host.apply(path, found[0].path)
+    return found is not None and host.apply(path, found[0].path)
 
 
 def add(host: Host) -> None:

@@ -178,10 +178,10 @@ def evidence_from(host: Host, file: Path) -> tuple[EvidenceHash, str] | None:
 def attach_to(host: Host, subject: str, wanted: str) -> None:
     """Ask for a file and who made it, and attach it with its hash."""
 
-    def take(file: Path) -> None:
+    def take(file: Path) -> bool:
         found = evidence_from(host, file)
         if found is None:
-            return
+            return False
         session = host.session
         link = f"a link leads to {found[1]}" if found[1] else ""
         asked = (
@@ -193,6 +193,7 @@ def attach_to(host: Host, subject: str, wanted: str) -> None:
         notes = ("the author cannot be the only signer of a blocking item",)
         then = _attaching(host, subject, found[0])
         host.open_sheet(FormSheet(host, "evidence", f"{found[0].path} as evidence of {subject}", asked, then, notes))
+        return True
 
     begin = f"{host.session.path.parent}/"
     host.open_sheet(PathSheet(host, "evidence", f"evidence of {subject}", f"{wanted}; tab completes", begin, take))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from trainplan_tui.sheets.listing import text_line
+from trainplan_tui.sheets.listing import reasons, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
@@ -25,12 +25,7 @@ class LineSheet:
 
     def wanted(self, width: int) -> int:
         """Title, line, note, and why it was refused."""
-        return 4 + len(self._reasons(width))
-
-    def _reasons(self, width: int) -> list[str]:
-        from trainplan_tui.panes.inspector import wrapped
-
-        return wrapped(self.refusal, width - 5) if self.refusal else []
+        return 4 + len(reasons(self.refusal, width))
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The line being typed under its title."""
@@ -41,10 +36,7 @@ class LineSheet:
         canvas.put(4, seen.text, "error" if self.refusal else "edit")
         canvas.cursor(4 + seen.column, 4 + seen.column)
         found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
-        for reason in self._reasons(width):
-            said = Canvas(width, glyphs)
-            said.put(4, reason, "error")
-            found.append(said.line())
+        found += [text_line(reason, width, glyphs, role="error") for reason in reasons(self.refusal, width)]
         return found[:height] + [()] * (height - len(found))
 
     def cursor(self) -> tuple[int, int]:

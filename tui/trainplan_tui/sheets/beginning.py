@@ -74,8 +74,8 @@ def write_and_begin(host: Host, path: Path, text: str, today: dt.date) -> bool:
 def ask_where(host: Host, title: str, stem: str, text: Callable[[str], str], today: dt.date) -> None:
     """Ask for the new file's path, with a free name in the line, then write `text` of its stem there and open it."""
 
-    def write(path: Path) -> None:
-        write_and_begin(host, path, text(path.stem), today)
+    def write(path: Path) -> bool:
+        return write_and_begin(host, path, text(path.stem), today)
 
     note = "a file that does not exist yet; tab completes, esc writes nothing"
     host.open_sheet(PathSheet(host, "new file", title, note, free_name(stem), write))
@@ -94,13 +94,14 @@ def copy_example(host: Host, example: Path, today: dt.date) -> None:
 def ask_config(host: Host, today: dt.date) -> None:
     """Ask for a config.json, then where the plan of its model goes."""
 
-    def read(path: Path) -> None:
+    def read(path: Path) -> bool:
         try:
             stem, text, left = plan_of_config(path)
         except ValueError as error:
             host.message = str(error)
-            return
+            return False
         ask_where(host, f"the plan of {path.name}{left}", stem, lambda _: text, today)
+        return True
 
     note = "the config.json of a Hugging Face model; tab completes"
     host.open_sheet(PathSheet(host, "import", "import a model", note, "", read))

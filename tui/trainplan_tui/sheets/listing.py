@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.text.spans import Canvas, Line, Role
 from trainplan_tui.widgets.frame import rule, scrolled
 
 MOVES = {"down": 1, "up": -1, "pgdn": 8, "pgup": -8, "ctrl+d": 8, "ctrl+u": -8, "home": -(10**6), "end": 10**6}
@@ -86,8 +86,15 @@ def under_cursor(line: Line, width: int) -> Line:
     return canvas.line()
 
 
-def text_line(text: str, width: int, glyphs: Glyphs, column: int = 4) -> Line:
+def text_line(text: str, width: int, glyphs: Glyphs, column: int = 4, role: Role = "text") -> Line:
     """A sentence from a column."""
     canvas = Canvas(width, glyphs)
-    canvas.put(column, text)
+    canvas.put(column, text, role)
     return canvas.line()
+
+
+def reasons(refusal: str, width: int) -> list[str]:
+    """Why something typed was refused, as lines under it; none where it was not."""
+    from trainplan_tui.panes.inspector import wrapped
+
+    return wrapped(refusal, width - 5) if refusal else []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from trainplan.plan.leaves import field_differences
-from trainplan_tui.sheets.listing import text_line
+from trainplan_tui.sheets.listing import reasons, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
@@ -70,19 +70,25 @@ class QuitSheet:
 
 
 class PathSheet:
-    """A line for a path, with completion on `tab`. A file that is proposed is selected, a folder waits for its rest."""
+    """A line for a path, with completion on `tab`. A file that is proposed is selected, a folder waits for its rest.
+
+    Where `then` gives False the path was refused: it stays, with the reason that the footer would have.
+    """
 
     page = False
     typing = True
 
-    def __init__(self, host: Host, word: str, title: str, note: str, begin: str, then: Callable[[Path], None]) -> None:
+    def __init__(
+        self, host: Host, word: str, title: str, note: str, begin: str, then: Callable[[Path], bool | None]
+    ) -> None:
         self.host, self.word, self.title, self.note, self.then = host, word, title, note, then
+        self.refusal = ""
         self.begin, self.line = begin, LineEdit(begin, len(begin), bool(begin) and not begin.endswith("/"))
         self.offers: tuple[str, ...] = ()
 
     def wanted(self, width: int) -> int:
-        """Title, line, note, offers."""
-        return 4 + min(6, len(self.offers))
+        """Title, line, note, why it was refused, offers."""
+        return 4 + len(reasons(self.refusal, width)) + min(6, len(self.offers))
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The line being typed, and what it could become."""
@@ -90,9 +96,10 @@ class PathSheet:
         canvas = Canvas(width, glyphs)
         seen = self.line.view(width - 6)
         canvas.put(2, ":")
-        canvas.put(4, seen.text, "edit")
+        canvas.put(4, seen.text, "error" if self.refusal else "edit")
         canvas.cursor(4 if self.line.all_selected else 4 + seen.column, 4 + seen.column)
         found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
+        found += [text_line(reason, width, glyphs, role="error") for reason in reasons(self.refusal, width)]
         found += [text_line(offer, width, glyphs) for offer in self.offers[:6]]
         return found[:height] + [()] * (height - len(found))
 
@@ -108,9 +115,11 @@ class PathSheet:
             self._complete()
         elif key == "enter" and self.line.text.strip():
             self.host.close_sheet()
-            self.then(self._path())
+            if self.then(self._path()) is False:
+                self.refusal, self.host.message = self.host.message, ""
+                self.host.open_sheet(self)
         else:
-            self.line = self.line.take(key, character) or self.line
+            self.line, self.refusal = self.line.take(key, character) or self.line, ""
 
     def _path(self) -> Path:
         """What is typed; an absolute path or one from home stands for itself, whatever stood before it."""

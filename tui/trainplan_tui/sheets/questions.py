@@ -117,9 +117,8 @@ def suggestion(question: Question, answers: Answers) -> tuple[str, str]:
         case "train_tokens" if size:
             return f"{size * OPTIMAL / 1e9:.4g}B", f"{OPTIMAL} tokens per parameter"
         case "sequence_length":
-            return _length(
-                answers
-            ), "at most what the model is known for" if answers.model else "a length many models begin with"
+            why = "at most what the model is known for" if answers.model else "a length many models begin with"
+            return _length(answers), why
         case "global_batch":
             return _batch(answers, part), "near 4M tokens, divides over all accelerators"
         case _:
