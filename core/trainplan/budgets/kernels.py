@@ -21,6 +21,7 @@ from trainplan.kinds import Kinds
 FAMILIES: Final = {
     "v100": "v100",
     "a100": "a100",
+    "a800": "a100",
     "h100": "hopper",
     "h200": "hopper",
     "h800": "hopper",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest, nearest_of
-from trainplan.budgets.memory_stages import BY_ITSELF
+from trainplan.budgets.memory_stages import BY_ITSELF, most_stages
 from trainplan.budgets.released import SCHEDULES, left_out, nearest_schedule, used_schedule
 
 ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
@@ -25,7 +25,7 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
         yield from _ends_alone(layout, layers, paths)
     if not layers or pipeline == 1 or layout.situation.plan.training.framework == ALIKE:
         return
-    if pipeline > (most := _most_stages(layout, layers)):
+    if pipeline > (most := most_stages(layout.situation, layers)):
         message = f"{pipeline} pipeline stages for {layers} layers: a stage has none"
         yield Broken("G4", message, f"at most {most}", paths, f"more pipeline stages than {layers} layers")
     elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
@@ -34,11 +34,6 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
         fate = "dropped" if layout.situation.plan.training.framework == "megatron" else "left over"
         message = f"{layers} layers do not divide over {pipeline} stages: {layers % pipeline} would be {fate}"
         yield Broken("G4", message, _split(layers, pipeline), paths, f"{layers} layers not divisible by pipeline")
-
-
-def _most_stages(layout: Layout, layers: int) -> int:
-    """Stages that have something to hold: torchtitan counts the embedding and the loss as a layer each."""
-    return layers + 2 if layout.situation.plan.training.framework == BY_ITSELF else layers
 
 
 def _split(layers: int, pipeline: int) -> str:
@@ -199,7 +194,7 @@ def divides_world(layout: Layout, pipeline: int) -> bool:
 def schedule(layout: Layout) -> Iterator[Broken]:
     """G13: DualPipe needs an even pipeline and twice as many microbatches, ZB-V something to hold for two chunks a rank."""
     pipeline, count, layers = layout.degree("pipeline"), layout.microbatches, len(layout.shape.sparse)
-    most = _most_stages(layout, layers)
+    most = most_stages(layout.situation, layers)
     if (
         layout.situation.plan.parallelism.schedule == "zb-v"
         and pipeline > 1
@@ -207,7 +202,8 @@ def schedule(layout: Layout) -> Iterator[Broken]:
         and most < 2 * pipeline <= 2 * most
     ):
         message = f"zb-v cuts {2 * pipeline} chunks of {layers} layers: a chunk has none"
-        fix, paths = f"pipeline = {max(most // 2, 1)} at most", ("parallelism.pipeline", "parallelism.schedule")
+        near = next((one for one in range(most // 2, 1, -1) if divides_world(layout, one)), 1)
+        fix, paths = f"pipeline = {near} at most", ("parallelism.pipeline", "parallelism.schedule")
         yield Broken("G13", message, fix, paths, f"zb-v: more chunks than {layers} layers")
     if layout.situation.plan.parallelism.schedule != "dualpipe" or pipeline == 1:
         return

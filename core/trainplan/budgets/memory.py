@@ -20,7 +20,7 @@ from trainplan.budgets.memory_instants import (
 )
 from trainplan.budgets.memory_layers import Split, layer_kept, split
 from trainplan.budgets.memory_recipe import SHARDED, Recipe, recipe, word
-from trainplan.budgets.memory_stages import MOST_RANKS, Stage, stages
+from trainplan.budgets.memory_stages import Stage, most_stages, stages
 from trainplan.budgets.memory_start import start
 from trainplan.budgets.memory_states import States, held, states
 from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing, work
@@ -112,7 +112,7 @@ def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: 
     for figure in needed:
         if isinstance(figure, Blocked):
             return figure.code
-    if (pipeline if isinstance(pipeline, Figure) else 1.0) > min(len(model.shape.sparse), MOST_RANKS):
+    if (pipeline if isinstance(pipeline, Figure) else 1.0) > most_stages(s, len(model.shape.sparse)):
         return "G4"
     told = model.shape.expert_layers is not None and isinstance(expert, Figure)
     return "G8" if told and s["model.moe.num_experts"] % expert != 0 else None

@@ -28,6 +28,11 @@ MOST_RANKS: Final = 1024
 """Pipeline ranks up to which the ledger is kept; a deeper pipeline is a mistake."""
 
 
+def most_stages(s: Situation, layers: int) -> int:
+    """Stages that have something to hold: torchtitan counts the embedding and the loss as a layer each."""
+    return min(layers + 2 if s.plan.training.framework == BY_ITSELF else layers, MOST_RANKS)
+
+
 @record
 class Stage:
     """One pipeline rank. `first` and `last` are 1 where it holds the embedding or the head, else 0."""

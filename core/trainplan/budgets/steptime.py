@@ -25,7 +25,7 @@ from trainplan.budgets.communication_data import data_operations, replica_domain
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
-from trainplan.budgets.memory_stages import MOST_RANKS, end_layers
+from trainplan.budgets.memory_stages import end_layers, most_stages
 from trainplan.budgets.memory_states import held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
@@ -117,7 +117,7 @@ def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
             return figure.code
     layers, stages = model.shape.layers, s["parallelism.pipeline"]
     known = isinstance(layers, Figure) and isinstance(stages, Figure)
-    return "G4" if known and stages > min(layers, MOST_RANKS) else None
+    return "G4" if known and stages > most_stages(s, int(layers)) else None
 
 
 def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:

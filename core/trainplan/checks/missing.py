@@ -69,7 +69,8 @@ def _finding(path: str, keys: list[str]) -> Finding:
 
 def _said(label: str) -> str:
     """`layers are`, `vocabulary is`."""
-    return f"{label} {'are' if label.endswith('s') and not label.endswith(('ss', 'us', 'is', 'as')) else 'is'}"
+    head = label.partition(" per ")[0]
+    return f"{label} {'are' if head.endswith('s') and not head.endswith(('ss', 'us', 'is', 'as')) else 'is'}"
 
 
 def _of_catalogue(path: str, keys: list[str], waits: str) -> Finding:

@@ -74,11 +74,9 @@ def _whose(peak: float, part: Entry, own: float) -> str:
     """Where a peak that is not the part's own comes from, in words; nothing where no entry has it."""
     if _is(own / 2.0, peak):
         return ": dense already, and halved again as if it were the sparse figure"
-    for name in names("accelerators"):
-        other = entry("accelerators", name)
-        if other is not None and other.name != part.name and _is(_fact(other, "peak_flops"), peak):
-            return f": it is that of {name}"
-    return ""
+    others = ((name, entry("accelerators", name)) for name in names("accelerators") if name != part.name)
+    found = [name for name, other in others if other is not None and _is(_fact(other, "peak_flops"), peak)]
+    return f": it is that of {found[0]}{' among others' if len(found) > 1 else ''}" if found else ""
 
 
 PEAK_CHECKS: Final = (sparse_peak, foreign_peak)

@@ -59,29 +59,45 @@ def wide_heads(estimate: Estimate) -> list[Finding]:
 
 
 def uneven_fp8(estimate: Estimate) -> list[Finding]:
-    """C20: a product in fp8 whose sides are no multiple of 16. NeMo pull request 8869: 184 tokens of a context rank, refused."""
-    s = estimate.situation
-    if estimate.plan.training.precision != "fp8-mixed":
+    """C20: a product in fp8 whose sides are no multiple of 16, outside Megatron, whose own rule is G19 of the layout.
+
+    torch._scaled_mm refuses such sides, and what converts layers to fp8 leaves them in 16 bits or pads them.
+    """
+    s, sides = estimate.situation, _sides(estimate)
+    if estimate.plan.training.precision != "fp8-mixed" or estimate.plan.training.framework == "megatron":
         return []
-    length, hidden, width = s["data.sequence_length"], s["model.hidden_size"], s["model.intermediate_size"]
-    sides = {
-        "tokens of a context rank": _side(length, s["batch.micro_batch_sequences"], s["parallelism.context"]),
-        "hidden_size": _side(hidden),
-        "MLP columns of a tensor rank": _side(width, ranks=s["parallelism.tensor"]),
-    }
-    wrong = [f"{size:,.6g} {name}" for name, size in sides.items() if size % FP8_SIDE != 0]
+    wrong = {path: told for path, (size, told) in sides.items() if size % 1.0 == 0.0 and size % FP8_SIDE != 0}
     if not wrong:
         return []
-    refused = estimate.plan.training.framework in ("megatron", "deepspeed")
-    message = f"{' and '.join(wrong)}: no multiple of {FP8_SIDE}, which fp8 products ask for"
-    fix = f'multiples of {FP8_SIDE}, or precision = "bf16-mixed"'
-    paths = ("training.precision", "data.sequence_length")
-    return [Finding("C20", "error" if refused else "warning", "compute", message, fix, paths, 1e4)]
+    message = f"{' and '.join(wrong.values())}: no multiple of {FP8_SIDE}, which fp8 products ask for"
+    near = next(iter(wrong))
+    size = s.value(near)
+    known = isinstance(size, int | float) and size > FP8_SIDE
+    fix = f"{near.partition('.')[2]} = {int(size // FP8_SIDE) * FP8_SIDE}, or " if known else ""
+    fix += 'precision = "bf16-mixed"'
+    return [Finding("C20", "warning", "compute", message, fix, ("training.precision", *wrong), 1e4)]
 
 
-def _side(size: object, times: float = 1.0, ranks: float = 1.0) -> float:
+def _sides(estimate: Estimate) -> dict[str, tuple[float, str]]:
+    """Sides of a dense block's products on one rank by the field that decides them, with words; 0 where none is known."""
+    s = estimate.situation
+    tokens = _side(s["data.sequence_length"], s["batch.micro_batch_sequences"], s["parallelism.context"])
+    hidden = _side(s["model.hidden_size"])
+    dense = not estimate.model.shape.sparse or not all(estimate.model.shape.sparse)
+    width = _side(s["model.intermediate_size"], ranks=s["parallelism.tensor"]) if dense else 0.0
+    return {
+        "data.sequence_length": (tokens, f"{tokens:,.0f} tokens of a context rank"),
+        "model.hidden_size": (hidden, f"{hidden:,.0f} hidden_size"),
+        "model.intermediate_size": (width, f"{width:,.0f} MLP columns of a tensor rank"),
+    }
+
+
+def _side(size: object, times: object = 1.0, ranks: object = 1.0) -> float:
     """Elements of a side on one rank; none where its size is not known."""
-    return float(size) * times / ranks if isinstance(size, Figure) else 0.0
+    numbers = (size, times, ranks)
+    if not all(isinstance(one, float | int) for one in numbers):
+        return 0.0
+    return float(size) * float(times) / float(ranks)  # type: ignore[arg-type]
 
 
 SUPPORTED_CHECKS: Final = (no_bf16, no_flash, wide_heads, uneven_fp8)

@@ -195,10 +195,10 @@ def nearest_name(found: str, known: Iterable[str]) -> str:
     if same:
         return plain[same[0]]
     wanted = found.lower().replace("_", "-")
-    longer = sorted(name for name in plain if name.startswith(f"{wanted}-"))
-    if longer:  # `h200` is an h200-sxm sooner than an h20
-        return plain[longer[-1]]
     match = get_close_matches(wanted, list(plain), n=1, cutoff=0.55)
+    longer = sorted(name for name in plain if name.startswith(f"{wanted}-"))
+    if longer and not (match and match[0].startswith(wanted)):  # `h200` is an h200-sxm sooner than an h20
+        return plain[longer[-1]]
     return plain[match[0]] if match else ""
 
 

@@ -14,10 +14,11 @@ from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.legality_experts import SPLIT_EXPERTS, WHOLE_EXPERTS
+from trainplan.budgets.legality_released import piped_layers
 from trainplan.budgets.memory_recipe import reshards
 from trainplan.budgets.memory_stages import BY_ITSELF, MOST_RANKS
 from trainplan.budgets.released import used_schedule
-from trainplan.budgets.shape import has_table, known_depth
+from trainplan.budgets.shape import has_table, known_depth, sparse_layers
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget
 from trainplan.plan.plan import Plan
@@ -117,14 +118,20 @@ def space(plan: Plan, *, forks: bool = False) -> Space:
     axes = {
         EXPERT_TENSOR: divisors(gcd(domain, world)) if mixed else (1,),
         EXPERT: divisors(_count(s, "model.moe.num_experts")) if mixed else (1,),
-        VIRTUAL: _with(divisors(known_depth(s)), 2 if plan.training.framework == BY_ITSELF else None),
+        VIRTUAL: _with(divisors(_chunked(s)), 2 if plan.training.framework == BY_ITSELF else None),
         TENSOR: divisors(world),
         CONTEXT: divisors(world),
         MICRO: divisors(gcd(*batches(plan))),
     }
     own = {path: _with(values, _count(s, path)) for path, values in axes.items()}
     groups = _with(divisors(world)[1:], plan.parallelism.shard_size)
-    return Space(plan, own, tuple(_stages(plan, known_depth(s), world)), groups, forks)
+    return Space(plan, own, tuple(_stages(plan, _chunked(s), world)), groups, forks)
+
+
+def _chunked(s: Situation) -> int:
+    """Layers that stages and chunks divide: all of them, but for the dense ones in front of MaxText's pipeline."""
+    maxtext = s.plan.training.framework == "maxtext" and known_depth(s)
+    return piped_layers(sparse_layers(s)) if maxtext else known_depth(s)
 
 
 def _count(s: Situation, path: str) -> int:

@@ -221,3 +221,19 @@ def test_attention_kernels_of_pytorch_lag_on_hopper(varied: Any) -> None:
 
     shares = [share("torchtitan", part) / share("megatron", part) for part in ("h100-sxm", "a100-sxm-80")]
     assert shares[0] / shares[1] == pytest.approx(1 / 0.75, rel=1e-6)
+
+
+def test_a_part_that_is_another_but_for_its_links_has_its_family() -> None:
+    """A800 and H800 are A100 and H100 with slower links: what was fitted on those holds."""
+    assert [family_of(part) for part in ("a800-sxm-80", "h800-sxm")] == ["a100", "hopper"]
+
+
+@pytest.mark.parametrize("pipeline", [30, 31, 32])
+def test_torchtitan_has_stages_of_the_embedding_and_of_the_loss(varied: Any, pipeline: int) -> None:
+    """As many as layers + 2 are legal there (its pull request 1103), so memory and time are told of them too."""
+    changes = ("training.framework=torchtitan", "model.num_hidden_layers=30", f"parallelism.pipeline={pipeline}")
+    found = varied(
+        *changes, f"cluster.nodes={pipeline}", "batch.global_batch_sequences=960", "batch.micro_batch_sequences=1"
+    )
+    assert isinstance(found.figure("memory.total"), Figure)
+    assert isinstance(found.step.predicted_step_time, Figure)

@@ -146,7 +146,7 @@ class PathSheet:
 
     def paste(self, text: str) -> None:
         """Pasted text goes into the line."""
-        self.line = self.line.paste(text)
+        self.line, self.refusal = self.line.paste(text), ""
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
