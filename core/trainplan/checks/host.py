@@ -110,6 +110,8 @@ def _offloaded_states(estimate: Estimate) -> float:
     if not estimate.plan.training.optimizer_offload or not isinstance(estimate.mesh.world_size, Figure):
         return 0.0
     parameters = updated_on_host(step_of(estimate.plan))
+    if not isinstance(parameters, Figure):
+        return 0.0
     return float(parameters) * float(estimate.situation["cluster.accelerators_per_node"]) * _bytes_each(estimate)
 
 
@@ -127,8 +129,9 @@ def _offloaded_activations(estimate: Estimate) -> float:
     """Bytes of activations that a node holds for its fullest rank's like: those that would be on the devices otherwise."""
     if not estimate.plan.training.activation_offload or not estimate.memory.table:
         return 0.0
-    memory = tried(estimate.plan, {"training.activation_offload": False}).memory
-    rank = memory.table[int(memory.worst_rank)]
+    rank = tried(estimate.plan, {"training.activation_offload": False}).memory.fullest
+    if rank is None:
+        return 0.0
     kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
     return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
 
