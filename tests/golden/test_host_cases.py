@@ -9,7 +9,9 @@ from test_layout_cases import GIB, found, made, model, one
 
 from trainplan.budgets.host import host_optimizer
 from trainplan.changes import single_changes
+from trainplan.estimation import estimate
 from trainplan.offload import step_of, updated_on_host
+from trainplan.reverse import changed
 
 LLAMA_3_8B = model(intermediate_size=14336, vocab_size=128256, num_key_value_heads=8)
 STARCODER = model(
@@ -57,6 +59,24 @@ def test_offloaded_states_are_sixteen_bytes_a_parameter() -> None:
     held = float(finding.message.split("holds ")[1].split()[0])
     assert held == pytest.approx(16.0 * float(plan.model.parameters) / GIB, rel=0.01)
     assert pytest.approx(63.74, rel=1e-3) == 1.5 * 16.0 * 2851e6 / GIB
+
+
+@pytest.mark.parametrize(("framework", "saves"), [("deepspeed", True), ("deepspeed", False), ("fsdp", True)])
+def test_the_memory_that_is_asked_for_is_enough(framework: str, saves: bool) -> None:
+    """From an error or from a warning, the number as it is printed leaves no M10, and async_checkpoint = false brings none."""
+
+    def on(host: float) -> Any:
+        own = {"storage__async_checkpoint": saves, "cluster__host_memory_per_node": host}
+        base = {"cluster__nodes": 2, "cluster__accelerators_per_node": 8, "parallelism__sharding": "zero-3"}
+        return made(model=LLAMA_33B, training__framework=framework, training__optimizer_offload=True, **base, **own)
+
+    for host in (1e9, 200e9, 260e9, 300e9, 350e9, 400e9):
+        for finding in found(on(host), "M10"):
+            asked = float(finding.fix.split(", or ")[-1].split(" GiB")[0].replace(",", ""))
+            assert not found(on(asked * GIB), "M10")
+            if "async_checkpoint" in finding.fix:
+                saved = changed(on(host).plan, {"storage.async_checkpoint": False})
+                assert not found(estimate(saved), "M10")
 
 
 def test_a_host_whose_memory_is_not_given_is_asked_for() -> None:

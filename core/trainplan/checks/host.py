@@ -6,6 +6,7 @@ framework asks for itself is said.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
 from trainplan.budgets.memory_recipe import ONE_COPY, all_on_host
@@ -31,18 +32,17 @@ def host_memory(estimate: Estimate) -> list[Finding]:
     parts = _parts(estimate)
     if not isinstance(host, Figure) or not parts:
         return []
-    needed, said = sum(parts.values()), _said(parts)
-    if needed > float(host):
-        fix = f"{_sync(estimate, parts, float(host))}{_gib(needed)} a node at least"
-        return [
-            Finding("M10", "error", "memory", f"a node's host holds {said}, of {_gib(float(host))}", fix, PATHS, 800)
-        ]
-    states, margin = parts.get(STATES, 0.0), MARGIN.get(estimate.plan.training.framework, 1.0)
-    wanted = needed + (margin - 1.0) * states
-    if wanted <= float(host):
+    needed, states, size = sum(parts.values()), parts.get(STATES, 0.0), float(host)
+    margin = MARGIN.get(estimate.plan.training.framework, 1.0)
+    more = (margin - 1.0) * states
+    if needed + more <= size:
         return []
-    message = f"a node's host holds {said}, of {_gib(float(host))}; DeepSpeed's own estimate asks for {margin:g} times the states"
-    return [Finding("M10", "warning", "memory", message, f"{_gib(wanted)} a node", PATHS, 60)]
+    asks = f"; DeepSpeed's own estimate asks for {margin:g} times the states" if more else ""
+    message, enough = f"a node's host holds {_said(parts)}, of {_gib(size)}{asks}", _gib_up(needed + more)
+    if needed > size:
+        fix = f"{_sync(estimate, parts, size - more)}{enough} a node at least"
+        return [Finding("M10", "error", "memory", message, fix, PATHS, 800)]
+    return [Finding("M10", "warning", "memory", message, f"{enough} a node", PATHS, 60)]
 
 
 def host_memory_untold(estimate: Estimate) -> list[Finding]:
@@ -100,7 +100,7 @@ def _said(parts: dict[str, float]) -> str:
 
 
 def _sync(estimate: Estimate, parts: dict[str, float], host: float) -> str:
-    """The other way out where the copy of a save is what is too much."""
+    """The other way out where the copy of a save is what is too much; `host` is what the margin leaves of it."""
     kept = sum(size for name, size in parts.items() if not name.startswith("a save"))
     return "async_checkpoint = false, or " if estimate.plan.storage.async_checkpoint and kept <= host else ""
 
@@ -138,6 +138,11 @@ def _offloaded_activations(estimate: Estimate) -> float:
 
 def _gib(value: float) -> str:
     return f"{value / GIB:,.1f} GiB"
+
+
+def _gib_up(value: float) -> str:
+    """The least tenth of a GiB that is enough."""
+    return f"{ceil(10.0 * value / GIB) / 10.0:,.1f} GiB"
 
 
 HOST_CHECKS: Final = (host_memory, host_memory_untold, loaded_by_each)
