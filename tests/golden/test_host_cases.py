@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from trainplan.budgets.host import host_optimizer
 from trainplan.changes import single_changes
 from trainplan.estimation import estimate
 from trainplan.offload import step_of, updated_on_host
+from trainplan.plan.read import open_plan
 from trainplan.reverse import changed
 
 LLAMA_3_8B = model(intermediate_size=14336, vocab_size=128256, num_key_value_heads=8)
@@ -127,11 +129,23 @@ def test_states_of_deepspeed_are_bound_to_their_replicas() -> None:
     finding = one(sharded("deepspeed"), "S15")
     assert (finding.severity, finding.message) == (
         "warning",
-        "DeepSpeed reads the states of zero-3 on 8 replicas again, and refuses another number",
+        "DeepSpeed reads the states of zero-3 on 8 replicas again, and refuses another number; "
+        "no node is spare, and 1 would cover 99 % of repairs",
     )
-    assert one(sharded("deepspeed", reliability__spare_nodes=1), "S15").severity == "info"
+    assert finding.fix.startswith("1 spare node, or a universal checkpoint")
+    assert not found(sharded("deepspeed", reliability__spare_nodes=1), "S15")
     assert not found(sharded("torchtitan"), "S15")
     assert not found(made(training__framework="deepspeed", parallelism__sharding="none"), "S15")
+
+
+def test_spare_nodes_that_are_fewer_than_repairs_take_are_told() -> None:
+    """Four spares of BLOOM's plan cover its repairs; where nodes fail fifty times as often they do not."""
+    often = {"reliability__spare_nodes": 1, "reliability__failures_per_node_day": 0.5}
+    finding = one(sharded("deepspeed", **often), "S15")
+    assert finding.severity == "warning"
+    assert "; 1 spare node, and " in finding.message
+    bloom = open_plan(Path(__file__).resolve().parents[2] / "plans/bloom-176b.toml").plan
+    assert not found(estimate(bloom), "S15")
 
 
 LLAMA_33B = model(num_hidden_layers=60, hidden_size=6656, intermediate_size=17920, num_attention_heads=52)
@@ -145,6 +159,7 @@ def test_each_process_builds_the_model(framework: str, host: float, said: bool) 
     plan = sharded(framework, model=LLAMA_33B, cluster__host_memory_per_node=host)
     finding = found(plan, "M18")
     assert bool(finding) is said
+    assert all(each.severity == "info" for each in finding)
     assert not said or "969" in finding[0].message
 
 
