@@ -10,8 +10,10 @@ from test_layout_cases import GIB, found, made, model, one
 
 from trainplan.budgets.host import host_optimizer
 from trainplan.changes import single_changes
+from trainplan.checks.host import HOST_CHECKS
+from trainplan.checks.unheard import UNHEARD_CHECKS
 from trainplan.estimation import estimate
-from trainplan.offload import step_of, updated_on_host
+from trainplan.offload import step_in, step_of, updated_on_host
 from trainplan.plan.read import open_plan
 from trainplan.reverse import changed
 
@@ -172,3 +174,16 @@ def test_seventy_billion_in_each_of_eight_processes() -> None:
     said = float(finding.message.split("host holds ")[1].split(" GiB")[0].replace(",", ""))
     assert said * GIB == pytest.approx(70e9 * 4 * 8, rel=0.02)
     assert not found(sharded("torchtitan", model=shape, cluster__host_memory_per_node=1e12), "M18")
+
+
+@pytest.mark.parametrize("field", ["optimizer_offload", "activation_offload"])
+def test_checks_of_an_offload_make_no_step_of_their_own(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The estimate has one, which is the same."""
+    plan = sharded("fsdp", model=LLAMA_33B, **{f"training__{field}": True})
+    assert step_in(plan).seconds == step_of(plan.plan).seconds
+    assert float(updated_on_host(step_in(plan))) == float(updated_on_host(step_of(plan.plan)))
+    made_again: list[object] = []
+    monkeypatch.setattr("trainplan.offload.step_budget", lambda *parts: made_again.append(parts))
+    for check in (*HOST_CHECKS, *UNHEARD_CHECKS):
+        check(plan)
+    assert not made_again

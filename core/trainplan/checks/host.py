@@ -14,7 +14,7 @@ from trainplan.budgets.recipe import moment_bytes, moment_count
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.offload import step_of, updated_on_host
+from trainplan.offload import step_in, updated_on_host
 from trainplan.reverse import tried
 
 GIB: Final = 2.0**30
@@ -111,7 +111,7 @@ def _offloaded_states(estimate: Estimate) -> float:
     """Bytes of the states of all ranks of a node that the optimizer's offload keeps on the host."""
     if not estimate.plan.training.optimizer_offload or not isinstance(estimate.mesh.world_size, Figure):
         return 0.0
-    parameters = updated_on_host(step_of(estimate.plan))
+    parameters = updated_on_host(step_in(estimate))
     if not isinstance(parameters, Figure):
         return 0.0
     return float(parameters) * float(estimate.situation["cluster.accelerators_per_node"]) * _bytes_each(estimate)
