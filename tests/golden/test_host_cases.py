@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,12 @@ from test_layout_cases import GIB, found, made, model, one
 
 from trainplan.budgets.host import host_optimizer
 from trainplan.changes import single_changes
-from trainplan.offload import step_of, updated_on_host
+from trainplan.checks.host import HOST_CHECKS
+from trainplan.checks.unheard import UNHEARD_CHECKS
+from trainplan.estimation import estimate
+from trainplan.offload import step_in, step_of, updated_on_host
+from trainplan.plan.read import open_plan
+from trainplan.reverse import changed
 
 LLAMA_3_8B = model(intermediate_size=14336, vocab_size=128256, num_key_value_heads=8)
 STARCODER = model(
@@ -57,6 +63,24 @@ def test_offloaded_states_are_sixteen_bytes_a_parameter() -> None:
     held = float(finding.message.split("holds ")[1].split()[0])
     assert held == pytest.approx(16.0 * float(plan.model.parameters) / GIB, rel=0.01)
     assert pytest.approx(63.74, rel=1e-3) == 1.5 * 16.0 * 2851e6 / GIB
+
+
+@pytest.mark.parametrize(("framework", "saves"), [("deepspeed", True), ("deepspeed", False), ("fsdp", True)])
+def test_the_memory_that_is_asked_for_is_enough(framework: str, saves: bool) -> None:
+    """From an error or from a warning, the number as it is printed leaves no M10, and async_checkpoint = false brings none."""
+
+    def on(host: float) -> Any:
+        own = {"storage__async_checkpoint": saves, "cluster__host_memory_per_node": host}
+        base = {"cluster__nodes": 2, "cluster__accelerators_per_node": 8, "parallelism__sharding": "zero-3"}
+        return made(model=LLAMA_33B, training__framework=framework, training__optimizer_offload=True, **base, **own)
+
+    for host in (1e9, 200e9, 260e9, 300e9, 350e9, 400e9):
+        for finding in found(on(host), "M10"):
+            asked = float(finding.fix.split(", or ")[-1].split(" GiB")[0].replace(",", ""))
+            assert not found(on(asked * GIB), "M10")
+            if "async_checkpoint" in finding.fix:
+                saved = changed(on(host).plan, {"storage.async_checkpoint": False})
+                assert not found(estimate(saved), "M10")
 
 
 def test_a_host_whose_memory_is_not_given_is_asked_for() -> None:
@@ -107,11 +131,23 @@ def test_states_of_deepspeed_are_bound_to_their_replicas() -> None:
     finding = one(sharded("deepspeed"), "S15")
     assert (finding.severity, finding.message) == (
         "warning",
-        "DeepSpeed reads the states of zero-3 on 8 replicas again, and refuses another number",
+        "DeepSpeed reads the states of zero-3 on 8 replicas again, and refuses another number; "
+        "no node is spare, and 1 would cover 99 % of repairs",
     )
-    assert one(sharded("deepspeed", reliability__spare_nodes=1), "S15").severity == "info"
+    assert finding.fix.startswith("1 spare node, or a universal checkpoint")
+    assert not found(sharded("deepspeed", reliability__spare_nodes=1), "S15")
     assert not found(sharded("torchtitan"), "S15")
     assert not found(made(training__framework="deepspeed", parallelism__sharding="none"), "S15")
+
+
+def test_spare_nodes_that_are_fewer_than_repairs_take_are_told() -> None:
+    """Four spares of BLOOM's plan cover its repairs; where nodes fail fifty times as often they do not."""
+    often = {"reliability__spare_nodes": 1, "reliability__failures_per_node_day": 0.5}
+    finding = one(sharded("deepspeed", **often), "S15")
+    assert finding.severity == "warning"
+    assert "; 1 spare node, and " in finding.message
+    bloom = open_plan(Path(__file__).resolve().parents[2] / "plans/bloom-176b.toml").plan
+    assert not found(estimate(bloom), "S15")
 
 
 LLAMA_33B = model(num_hidden_layers=60, hidden_size=6656, intermediate_size=17920, num_attention_heads=52)
@@ -125,6 +161,7 @@ def test_each_process_builds_the_model(framework: str, host: float, said: bool) 
     plan = sharded(framework, model=LLAMA_33B, cluster__host_memory_per_node=host)
     finding = found(plan, "M18")
     assert bool(finding) is said
+    assert all(each.severity == "info" for each in finding)
     assert not said or "969" in finding[0].message
 
 
@@ -137,3 +174,16 @@ def test_seventy_billion_in_each_of_eight_processes() -> None:
     said = float(finding.message.split("host holds ")[1].split(" GiB")[0].replace(",", ""))
     assert said * GIB == pytest.approx(70e9 * 4 * 8, rel=0.02)
     assert not found(sharded("torchtitan", model=shape, cluster__host_memory_per_node=1e12), "M18")
+
+
+@pytest.mark.parametrize("field", ["optimizer_offload", "activation_offload"])
+def test_checks_of_an_offload_make_no_step_of_their_own(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The estimate has one, which is the same."""
+    plan = sharded("fsdp", model=LLAMA_33B, **{f"training__{field}": True})
+    assert step_in(plan).seconds == step_of(plan.plan).seconds
+    assert float(updated_on_host(step_in(plan))) == float(updated_on_host(step_of(plan.plan)))
+    made_again: list[object] = []
+    monkeypatch.setattr("trainplan.offload.step_budget", lambda *parts: made_again.append(parts))
+    for check in (*HOST_CHECKS, *UNHEARD_CHECKS):
+        check(plan)
+    assert not made_again

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import tomli_w
 
+from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export import kinds
 from trainplan.ledgers import TABLES
@@ -40,7 +41,12 @@ def without(table: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     return left
 
 
-def halves(plan: str, framework: str) -> Iterator[Estimate]:
+def laid_over(table: dict[str, Any], over: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The plan with other fields in some of its tables."""
+    return {**table, **{name: {**table.get(name, {}), **fields} for name, fields in over.items()}}
+
+
+def halves(plan: str, framework: str, over: dict[str, dict[str, Any]] | None = None) -> Iterator[Estimate]:
     """Estimates of the plan with each field left out, and of one or two of its tables alone; what cannot be read is passed over."""
     whole = tomllib.loads((PLANS / f"{plan}.toml").read_text(encoding="utf-8"))
     whole["training"]["framework"] = framework
@@ -51,7 +57,7 @@ def halves(plan: str, framework: str) -> Iterator[Estimate]:
     read = 0
     for table in made:
         try:
-            given = plan_of_text(tomli_w.dumps(table), "plan.toml")
+            given = plan_of_text(tomli_w.dumps(laid_over(table, over or {})), "plan.toml")
         except Unusable:
             continue
         read += 1
@@ -73,3 +79,75 @@ def test_every_row_is_drawn_and_every_text_written_or_refused(plan: str, framewo
                 refused.append(str(error))
     assert refused
     assert not [text for text in refused if "Blocked" in text]
+
+
+OFFLOADS: dict[str, dict[str, Any]] = {
+    "cluster": {"accelerators_per_node": 8},
+    "training": {"optimizer_offload": True, "activation_offload": True},
+    "parallelism": {"pipeline": 4, "first_stage_layers": 3},
+}
+"""Laid over a half: states and activations on the host, ends of a pipeline, and a node that needs no part of the catalogue."""
+
+
+@pytest.mark.parametrize(
+    ("plan", "framework", "over"),
+    [
+        ("llama-3.1-8b", "megatron", {}),
+        ("llama-3.1-8b", "fsdp", {"training": OFFLOADS["training"]}),
+        ("deepseek-v3", "deepspeed", OFFLOADS),
+    ],
+    ids=["as it is", "offloads laid over", "all laid over"],
+)
+def test_every_half_is_checked(plan: str, framework: str, over: dict[str, dict[str, Any]]) -> None:
+    for half in halves(plan, framework, over):
+        assert all(finding.code for finding in findings(half))
+
+
+TWO_NODES = 'format = 1\n[cluster]\naccelerator = "h100-sxm"\nnodes = 2\n[training]\noptimizer_offload = true\n'
+ON_MI250X = """format = 1
+[model]
+preset = "llama-3.1-8b"
+[data]
+sequence_length = 4100
+[batch]
+global_batch_sequences = 96
+[cluster]
+accelerator = "mi250x"
+nodes = 4
+[training]
+activation_offload = true
+[parallelism]
+pipeline = 4
+recompute = "full"
+"""
+NO_PART = """format = 1
+[model]
+preset = "llama-3.1-8b"
+[data]
+sequence_length = 4096
+[cluster]
+nodes = 4
+accelerators_per_node = 8
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TWO_NODES,
+        TWO_NODES + "[parallelism]\npipeline = 4\nfirst_stage_layers = 3\n",
+        TWO_NODES
+        + '[model]\npreset = "llama-3.1-8b"\n[parallelism]\npipeline = 1_000_000_000\nfirst_stage_layers = 3\n',
+        ON_MI250X,
+        NO_PART,
+    ],
+    ids=[
+        "offload without a model",
+        "ends without layers",
+        "more stages than ranks",
+        "ranks that hold the same",
+        "no accelerator",
+    ],
+)
+def test_a_plan_that_stopped_a_check_once_is_checked(text: str) -> None:
+    assert findings(estimate(plan_of_text(text, "plan.toml")))

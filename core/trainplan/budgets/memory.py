@@ -83,6 +83,11 @@ class MemoryBudget:
     ranks: Mapping[str, Figure]
     table: tuple[RankMemory, ...]
 
+    @property
+    def fullest(self) -> RankMemory | None:
+        """The worst rank, wherever it is in a table that may leave ranks out; None where no ledger is kept."""
+        return next((one for one in self.table if one.rank == self.worst_rank), None)
+
 
 def memory_budget(
     s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, *, every_rank: bool = True

@@ -13,7 +13,7 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
+from trainplan.figure import Blocked, Figure, given
 from trainplan.formulas import memory_work as f
 from trainplan.formulas import pipeline as p
 from trainplan.kinds import choose
@@ -54,7 +54,7 @@ def layer_counts(s: Situation, layers: int) -> tuple[int, ...]:
 
 
 def end_layers(s: Situation, layers: Figure) -> tuple[Figure, Figure, Figure] | None:
-    """Layers of the first rank, the most of those between, and of the last, where the plan or torchtitan says the ends."""
+    """Layers of the first rank, the most between, and of the last, where the plan or torchtitan says the ends and all is known."""
     ends, pipeline = (
         (s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers),
         s["parallelism.pipeline"],
@@ -63,6 +63,8 @@ def end_layers(s: Situation, layers: Figure) -> tuple[Figure, Figure, Figure] | 
         return None
     if ends == (None, None):
         return _own_ends(s, layers, pipeline)
+    if isinstance(layers, Blocked) or _one(pipeline) > MOST_RANKS:
+        return None
     counts = layer_counts(s, int(layers))
     between = max(counts[1:-1], default=0)
     return _end("first", counts[0]), _end("fullest", between), _end("last", counts[-1])

@@ -6,6 +6,7 @@ framework asks for itself is said.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
 from trainplan.budgets.memory_recipe import ONE_COPY, all_on_host
@@ -13,7 +14,7 @@ from trainplan.budgets.recipe import moment_bytes, moment_count
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.offload import step_of, updated_on_host
+from trainplan.offload import step_in, updated_on_host
 from trainplan.reverse import tried
 
 GIB: Final = 2.0**30
@@ -31,18 +32,17 @@ def host_memory(estimate: Estimate) -> list[Finding]:
     parts = _parts(estimate)
     if not isinstance(host, Figure) or not parts:
         return []
-    needed, said = sum(parts.values()), _said(parts)
-    if needed > float(host):
-        fix = f"{_sync(estimate, parts, float(host))}{_gib(needed)} a node at least"
-        return [
-            Finding("M10", "error", "memory", f"a node's host holds {said}, of {_gib(float(host))}", fix, PATHS, 800)
-        ]
-    states, margin = parts.get(STATES, 0.0), MARGIN.get(estimate.plan.training.framework, 1.0)
-    wanted = needed + (margin - 1.0) * states
-    if wanted <= float(host):
+    needed, states, size = sum(parts.values()), parts.get(STATES, 0.0), float(host)
+    margin = MARGIN.get(estimate.plan.training.framework, 1.0)
+    more = (margin - 1.0) * states
+    if needed + more <= size:
         return []
-    message = f"a node's host holds {said}, of {_gib(float(host))}; DeepSpeed's own estimate asks for {margin:g} times the states"
-    return [Finding("M10", "warning", "memory", message, f"{_gib(wanted)} a node", PATHS, 60)]
+    asks = f"; DeepSpeed's own estimate asks for {margin:g} times the states" if more else ""
+    message, enough = f"a node's host holds {_said(parts)}, of {_gib(size)}{asks}", _gib_up(needed + more)
+    if needed > size:
+        fix = f"{_sync(estimate, parts, size - more)}{enough} a node at least"
+        return [Finding("M10", "error", "memory", message, fix, PATHS, 800)]
+    return [Finding("M10", "warning", "memory", message, f"{enough} a node", PATHS, 60)]
 
 
 def host_memory_untold(estimate: Estimate) -> list[Finding]:
@@ -59,6 +59,8 @@ def host_memory_untold(estimate: Estimate) -> list[Finding]:
 def loaded_by_each(estimate: Estimate) -> list[Finding]:
     """M18: every process of a node builds the whole model in fp32 before it is sharded, and the host has no room for that.
 
+    A note: no plan says how one loads.
+
     huggingface/blog pull request 1412: 70 B x 4 bytes x 8 processes, 2 TB; DeepSpeed pull request 1536: 127.48 GiB for 2851 M
     without zero.Init, 1.5 x 4 bytes x 8; DeepSpeed issue 3448: 33 B on a host of 600 GB.
     """
@@ -74,7 +76,7 @@ def loaded_by_each(estimate: Estimate) -> list[Finding]:
         f"{_gib(4.0 * float(parameters) * float(each))} of weights, of {_gib(float(host))}"
     )
     fix = "a meta device, zero.Init, or one process that loads and sends"
-    return [Finding("M18", "warning", "memory", message, fix, (PATHS[0], "parallelism.sharding"), 55)]
+    return [Finding("M18", "info", "memory", message, fix, (PATHS[0], "parallelism.sharding"), 15)]
 
 
 STATES: Final = "offloaded states"
@@ -100,7 +102,7 @@ def _said(parts: dict[str, float]) -> str:
 
 
 def _sync(estimate: Estimate, parts: dict[str, float], host: float) -> str:
-    """The other way out where the copy of a save is what is too much."""
+    """The other way out where the copy of a save is what is too much; `host` is what the margin leaves of it."""
     kept = sum(size for name, size in parts.items() if not name.startswith("a save"))
     return "async_checkpoint = false, or " if estimate.plan.storage.async_checkpoint and kept <= host else ""
 
@@ -109,7 +111,9 @@ def _offloaded_states(estimate: Estimate) -> float:
     """Bytes of the states of all ranks of a node that the optimizer's offload keeps on the host."""
     if not estimate.plan.training.optimizer_offload or not isinstance(estimate.mesh.world_size, Figure):
         return 0.0
-    parameters = updated_on_host(step_of(estimate.plan))
+    parameters = updated_on_host(step_in(estimate))
+    if not isinstance(parameters, Figure):
+        return 0.0
     return float(parameters) * float(estimate.situation["cluster.accelerators_per_node"]) * _bytes_each(estimate)
 
 
@@ -127,14 +131,20 @@ def _offloaded_activations(estimate: Estimate) -> float:
     """Bytes of activations that a node holds for its fullest rank's like: those that would be on the devices otherwise."""
     if not estimate.plan.training.activation_offload or not estimate.memory.table:
         return 0.0
-    memory = tried(estimate.plan, {"training.activation_offload": False}).memory
-    rank = memory.table[int(memory.worst_rank)]
+    rank = tried(estimate.plan, {"training.activation_offload": False}).memory.fullest
+    if rank is None:
+        return 0.0
     kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
     return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
 
 
 def _gib(value: float) -> str:
     return f"{value / GIB:,.1f} GiB"
+
+
+def _gib_up(value: float) -> str:
+    """The least tenth of a GiB that is enough."""
+    return f"{ceil(10.0 * value / GIB) / 10.0:,.1f} GiB"
 
 
 HOST_CHECKS: Final = (host_memory, host_memory_untold, loaded_by_each)

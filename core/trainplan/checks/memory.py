@@ -123,6 +123,7 @@ def fewer_nodes(estimate: Estimate) -> list[Finding]:
     sharded = estimate.situation.word("parallelism.sharding") not in ("none", "hsdp")
     if (
         not isinstance(memory.total, Figure)
+        or not isinstance(memory.usable, Figure)
         or nodes is None
         or nodes < 2
         or not sharded
@@ -187,10 +188,11 @@ def whole_gradients(estimate: Estimate) -> list[Finding]:
     many = isinstance(estimate.tokens.microbatches, Figure) and estimate.tokens.microbatches > 1
     if estimate.plan.training.framework != "fsdp" or s.written(path) or not many or not memory.table:
         return []
-    if s.word("parallelism.sharding") in ("none", "zero-1") or memory.total > memory.usable:
+    usable = memory.usable
+    if s.word("parallelism.sharding") in ("none", "zero-1") or not isinstance(usable, Figure) or memory.total > usable:
         return []
     total = tried(estimate.plan, {path: "full"}).memory.total
-    if total <= memory.usable:
+    if not isinstance(total, Figure) or total <= usable:
         return []
     message = (
         f"where no_sync holds between microbatches, gradients stay whole: {_gib(total)} of {_gib(memory.usable)} usable"

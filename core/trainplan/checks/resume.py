@@ -15,6 +15,7 @@ from trainplan.reverse import tried, tried_if_legal
 from trainplan.unit import whole
 
 GIB: Final = 2.0**30
+SPARED: Final = ("parallelism.sharding", "cluster.nodes", "reliability.spare_nodes")
 BAND: Final = 0.10
 """Share of usable memory above it within which an estimate cannot tell: estimates are good to 5 to 10 % before a measurement."""
 
@@ -37,6 +38,8 @@ def resume_fits(estimate: Estimate) -> list[Finding]:
 def bound_to_replicas(estimate: Estimate) -> list[Finding]:
     """S15: DeepSpeed's sharded states load on as many replicas as wrote them, and on no other number.
 
+    Silent where spare nodes cover 99 of 100 repairs.
+
     DeepSpeed issues 2898 (4 to 6 replicas) and 3810 (32 to 128); issue 2921 lists the conversion, stage by stage.
     """
     data, sharding = estimate.mesh.data, estimate.situation.word("parallelism.sharding")
@@ -47,11 +50,30 @@ def bound_to_replicas(estimate: Estimate) -> list[Finding]:
         or data <= 1
     ):
         return []
-    alone = estimate.situation["reliability.spare_nodes"] == 0.0
-    message = f"DeepSpeed reads the states of {sharding} on {whole(data)} replicas again, and refuses another number"
-    fix = "spare nodes, or a universal checkpoint converted before a resume on more or fewer"
-    severity = "warning" if alone else "info"
-    return [Finding("S15", severity, "storage", message, fix, ("parallelism.sharding", "cluster.nodes"), 25)]
+    needed, have = estimate.faults.spares, float(estimate.situation["reliability.spare_nodes"])
+    known = isinstance(needed, Figure)
+    if known and have >= max(needed, 1.0):
+        return []
+    message = (
+        f"DeepSpeed reads the states of {sharding} on {whole(data)} replicas again, and refuses another number; "
+        f"{_spares(have, float(needed) if known else None)}"
+    )
+    wanted = _nodes(max(needed, 1.0)) if known else "spare nodes"
+    fix = f"{wanted}, or a universal checkpoint converted before a resume on more or fewer"
+    severity = "warning" if known or have == 0.0 else "info"
+    return [Finding("S15", severity, "storage", message, fix, SPARED, 25)]
+
+
+def _spares(have: float, needed: float | None) -> str:
+    """How many nodes are spare, and how many a run would need to stay at its replicas."""
+    stand = _nodes(have) if have else "no node is spare"
+    if needed is None:
+        return f"{stand}, and how many cover repairs is not known"
+    return f"{stand}, and {whole(max(needed, 1.0))} would cover 99 % of repairs"
+
+
+def _nodes(count: float) -> str:
+    return f"{whole(count)} spare node{'' if count == 1.0 else 's'}"
 
 
 def _that_resume(estimate: Estimate) -> list[str]:

@@ -13,7 +13,7 @@ from trainplan.catalogue import entry
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.offload import activations_on_host, step_of
+from trainplan.offload import activations_on_host, step_in
 from trainplan.reverse import tried
 from trainplan.unit import duration
 
@@ -111,7 +111,7 @@ def copied_activations(estimate: Estimate) -> list[Finding]:
         return []
     message, step = (
         "the predicted step leaves out copies of activations to host memory and back",
-        step_of(estimate.plan),
+        step_in(estimate),
     )
     if step.seconds is not None and estimate.situation["parallelism.pipeline"] == 1.0:
         memory = tried(estimate.plan, {"training.activation_offload": False}).memory
