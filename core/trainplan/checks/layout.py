@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Final
 
+from trainplan.budgets.layout import divisors
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -25,8 +27,6 @@ def mesh_divides(estimate: Estimate) -> list[Finding]:
 
 def _nodes_for(group: int, per_node: int, nodes: int) -> list[int]:
     """The nearest node counts below and above whose accelerators divide into groups."""
-    from math import gcd
-
     step = group // gcd(group, per_node)
     below = nodes // step * step
     return [count for count in (below, below + step) if count > 0]
@@ -53,10 +53,12 @@ def batch_divides(estimate: Estimate) -> list[Finding]:
 
 def _smaller_micro_batch(estimate: Estimate, replicas: int) -> str:
     """The largest micro batch below the plan's with which every batch of the plan divides; nothing where none does."""
-    for micro in range(int(estimate.plan.batch.micro_batch_sequences) - 1, 0, -1):
-        if all(batch % (replicas * micro) == 0 for _, batch in _batches(estimate)):
-            return f"micro_batch_sequences = {micro}, or "
-    return ""
+    batches = [int(batch) for _, batch in _batches(estimate)]
+    if any(batch % replicas for batch in batches):
+        return ""
+    each = divisors(gcd(*(batch // replicas for batch in batches)))
+    smaller = [micro for micro in each if micro < estimate.plan.batch.micro_batch_sequences]
+    return f"micro_batch_sequences = {smaller[-1]}, or " if smaller else ""
 
 
 LEAST_NODES, MOST_TRIED = 0.75, 64

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.layout import divisors
 from trainplan.budgets.shape import pattern
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
@@ -41,7 +42,7 @@ def groups_divide(estimate: Estimate) -> list[Finding]:
     heads, keys = s["model.num_attention_heads"], s["model.num_key_value_heads"]
     if not isinstance(heads, Figure) or not isinstance(keys, Figure) or heads % keys == 0:
         return []
-    near = [count for count in range(1, int(heads) + 1) if heads % count == 0]
+    near = divisors(int(heads))
     below, above = [n for n in near if n < keys][-1:], [n for n in near if n > keys][:1]
     message = f"{whole(heads)} query heads do not divide into {whole(keys)} key heads"
     fix = f"num_key_value_heads = {' or '.join(str(count) for count in (*below, *above))}"

@@ -111,3 +111,11 @@ def test_a_token_goes_to_no_more_experts_than_there_are(varied: Any) -> None:
     (finding,) = all_of(varied(more=some.format(16)), "model-experts")
     assert (finding.severity, finding.message) == ("error", "a token goes to 16 experts, and a layer has 8")
     assert not all_of(varied(more=some.format(8)), "model-experts")
+
+
+def test_counts_past_all_sense_are_judged_all_the_same(varied: Any) -> None:
+    """Fixes come from divisors and not from counting up to the number, which would take minutes with a thousand million heads."""
+    heads = varied("model.num_attention_heads=999999937", "model.num_key_value_heads=2", "model.head_dim=8")
+    (finding,) = all_of(heads, "model-groups")
+    assert finding.fix == "num_key_value_heads = 1 or 999999937"
+    assert all_of(varied("batch.micro_batch_sequences=999999937"), "G2")
