@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan import numbers
+from trainplan.budgets.shape import OWN_SIZES
 from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
 from trainplan.ledgers_step import PARALLELISM
 from trainplan.table import FieldRow, FigureRow, RuleRow, Table
@@ -121,9 +122,6 @@ TOKENS: Final = Table(
     ),
 )
 
-_MODEL: Final = ("num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads", "vocab_size")
-"""Fields of a model that has no preset; the others have defaults, and are set by their path."""
-
 COMPUTE: Final = Table(
     "Compute",
     "compute",
@@ -171,7 +169,7 @@ COMPUTE: Final = Table(
         FigureRow("compute.training_flops_6pn"),
         RuleRow("the model"),
         FieldRow("model.preset"),
-        *(FieldRow(f"model.{name}") for name in _MODEL),
+        *map(FieldRow, OWN_SIZES),
         FigureRow("model.parameters"),
         FigureRow("model.active_parameters"),
         FigureRow("model.matmul_parameters"),

@@ -7,7 +7,7 @@ blocks what needs it: that is a finding, not an error.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from trainplan.budgets.layer import head_size, heads, key_value_heads
 from trainplan.budgets.record import record
@@ -39,6 +39,13 @@ class Shape:
 
 MOST_LAYERS = 10_000
 """Depth up to which each layer is looked at one by one; a deeper model is a mistake, and counts by formula alone."""
+
+
+OWN_SIZES: Final = tuple(
+    f"model.{name}"
+    for name in ("num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads", "vocab_size")
+)
+"""What a model without a preset cannot be without; its other fields have defaults."""
 
 
 def known_depth(s: Situation) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.shape import OWN_SIZES
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked
 from trainplan.finding import Finding
@@ -17,15 +18,6 @@ OPTIONAL: Final = (
     "cluster.price_per_accelerator_hour",
 )
 """Fields whose absence leaves a budget open without making the rest false: a warning."""
-
-MODEL: Final = (
-    "model.vocab_size",
-    "model.num_hidden_layers",
-    "model.hidden_size",
-    "model.num_attention_heads",
-    "model.intermediate_size",
-)
-"""What a model of one's own cannot be without: all of it is told at once."""
 
 INSTEAD: Final = {"peak_flops": "cluster.peak_flops", "peak_flops_fp32": "cluster.peak_flops"}
 """Plan fields that stand for a fact of the catalogue, where one does."""
@@ -44,7 +36,7 @@ def missing_fields(estimate: Estimate) -> list[Finding]:
 
 def _needed(estimate: Estimate) -> list[str]:
     data = estimate.plan.data
-    needed = [path for path in MODEL if isinstance(estimate.situation[path], Blocked)]
+    needed = [path for path in OWN_SIZES if isinstance(estimate.situation[path], Blocked)]
     needed += [] if data.sampler is not None else ["data.sampler"]
     return needed if data.sources else [*needed, "data.sources"]
 

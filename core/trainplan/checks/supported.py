@@ -1,6 +1,6 @@
 """Findings C18, C19, C20 and P14: a number type, a kernel, a head or a side that the part or the kernel does not take.
 
-Said only of parts whose entry has a compute capability: what nobody read is not judged.
+C18 and C19 are said only of parts whose entry has a compute capability: what nobody read is not judged.
 """
 
 from __future__ import annotations
