@@ -14,7 +14,7 @@ from trainplan_tui.widgets.wire import PLAIN, Cell, Cells, difference
 
 DIM, BOLD, FOCUS, NAMED = Ink("#8a8f98"), Ink(bold=True), Ink(reverse=True), Ink("red", bold=True)
 INKS = (PLAIN, DIM, Ink("#ffb454"), Ink("#ffb454", underline=True), BOLD, FOCUS, NAMED, Ink("color(245)"))
-TOKENS = re.compile(r"\x1b\[([\d;]*)([A-Za-z])|[^\x1b]")
+TOKENS = re.compile(r"\x1b\[([\d;]*)([A-Za-z])|[^\x1b]", re.DOTALL)
 
 
 class Glass:
@@ -29,12 +29,14 @@ class Glass:
         """Obey. ValueError for what a VT100 does not know."""
         for token in TOKENS.finditer(text):
             numbers, final = token.groups()
-            if final is None:
+            if token[0] in "\r\n":
+                self.x, self.y = (0, self.y) if token[0] == "\r" else (self.x, self.y + 1)
+            elif final is None:
                 self._put(token[0])
             elif final == "H":
                 self.y, self.x = (int(number) - 1 for number in numbers.split(";"))
             elif final == "C":
-                self.x += int(numbers)
+                self.x += int(numbers or 1)
             elif final == "K" and numbers == "":
                 self.rows[self.y][self.x :] = [(" ", frozenset())] * (len(self.rows[self.y]) - self.x)
             elif final == "m":
@@ -111,6 +113,15 @@ def test_cells_that_stay_are_jumped_over_where_an_address_is_shorter() -> None:
     old, near, far = cells("a.....b"), cells("x.....y"), cells("x...y.b")
     assert difference([old], [near]) == "\x1b[1;1Hx\x1b[5Cy"
     assert difference([old], [far]) == "\x1b[1;1Hx...y"
+
+
+def test_the_next_rows_are_reached_by_line_feeds() -> None:
+    old = [cells("a...b")] * 4
+    assert difference(old, [cells("x...b"), old[0], cells("y...b"), cells("a...z")]) == "\x1b[1;1Hx\r\n\ny\x1b[4;5Hz"
+    wide = [cells("a...─"), cells("y...b")]
+    assert difference(old[:2], wide) == "\x1b[1;5H─\x1b[2;1Hy", (
+        "after a character that may have wrapped, by the address"
+    )
 
 
 def test_blanks_to_the_end_are_erased() -> None:

@@ -132,21 +132,24 @@ def _characters(cells: Cells) -> Iterator[str]:
 
 
 def _stepped(place: tuple[int, int], piece: Piece, after: Sequence[Cells], pen: Ink) -> str:
-    """The cursor to a piece: over one to three cells that the pen can write as they stand by writing them, else by an address."""
-    (row, column), stop = place, piece.start
-    if row == piece.row and 0 <= column < stop < column + GAP:
-        cells = after[row][column:stop]
-        if all(cell[0] == " " and not _visible(cell[1]) and not _visible(pen) for cell in cells):
-            return " " * len(cells)
-    return _moved(place, (piece.row, stop))
+    """The cursor to a piece, the shortest way: by its address, or from here by line feeds and to the right, there over blanks.
+
+    The column is -1 where a terminal may have another one than ours, and may even have wrapped: then by the address.
+    """
+    (row, column), (wanted, stop) = place, (piece.row, piece.start)
+    ways = [f"\x1b[{wanted + 1};{stop + 1}H"]
+    if column >= 0 and row <= wanted:
+        here = row == wanted and column <= stop
+        lead, start = ("", column) if here else ("\r" + "\n" * (wanted - row), 0)
+        ways.append(lead + _right(stop - start))
+        if not _visible(pen) and all(_blank(cell) for cell in after[wanted][start:stop]):
+            ways.append(lead + " " * (stop - start))
+    return min(ways, key=len)
 
 
-def _moved(place: tuple[int, int], to: tuple[int, int]) -> str:
-    """The cursor from one cell to another; the column is -1 where it is not known."""
-    (row, column), (wanted, x) = place, to
-    if row != wanted or column < 0 or column > x:
-        return f"\x1b[{wanted + 1};{x + 1}H"
-    return "" if column == x else f"\x1b[{x - column}C"
+def _right(cells: int) -> str:
+    """The cursor that many cells to the right."""
+    return f"\x1b[{cells}C" if cells > 1 else "\x1b[C" if cells else ""
 
 
 @lru_cache(maxsize=512)
