@@ -183,13 +183,14 @@ def _stall(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str
 
 def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[str]:
     """C7 and C9: too few steps, too much variation, a jump against what was measured before."""
-    found: list[str] = []
-    if measured.world is None:
-        found.append("the log does not say how many devices it ran on: taken for as many as the plan has")
+    found = _unsaid(estimate, measured)
     if measured.steps_used < ENOUGH:
         found.append(f"C7: {measured.steps_used} steps; {ENOUGH} at least carry a date")
-    if measured.variation > STEADY:
-        found.append(f"C7: steps vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")
+    if measured.variation is not None and measured.variation > STEADY:
+        what = f"means of {measured.steps_a_line:.3g} steps" if measured.of_means else "steps"
+        found.append(f"C7: {what} vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")
+    if measured.disturbed:
+        found.append("every line follows a checkpoint or an evaluation, whose time may be in it")
     if measured.retries:
         found.append(
             f"M8: {measured.retries:,} retries of the allocator: memory is fragmented or full. "
@@ -199,6 +200,25 @@ def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[s
     if use and before and claim.evidence == "measured-here" and abs(use / before - 1.0) >= CHANGE:
         found.append(f"C9: {use / before - 1.0:+.1%} against the last measurement on the same mesh; look for the cause")
     return found
+
+
+def _unsaid(estimate: Estimate, measured: Measured) -> list[str]:
+    """What the plan lent to the log, and where the log ran at another length than the plan's."""
+    found: list[str] = []
+    if measured.world is None:
+        found.append("the log does not say how many devices it ran on: taken for as many as the plan has")
+    if measured.assumed:
+        names = " and ".join(_NAMES[name] for name in measured.assumed)
+        found.append(f"the log does not say its {names}: the plan's, and tokens/s are wrong where it ran another")
+    length = _plain(estimate.tokens.stretches[-1].sequence_length)
+    if measured.sequence is not None and length is not None and measured.sequence != length:
+        found.append(
+            f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f}: a token costs other FLOP there"
+        )
+    return found
+
+
+_NAMES: Final = {"batch": "global batch", "sequence": "sequence length"}
 
 
 def written(text: str, plan: Plan, found: Calibration) -> str:

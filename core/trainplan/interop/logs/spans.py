@@ -1,0 +1,54 @@
+"""How many steps a printed line stands for, seen from the numbers of successive lines.
+
+A line's time is the mean of all steps since the line before. A number that was printed already is another rank's line, or the
+same one drawn again, where it is of the last few lines or was printed before the last. Any other that goes back, and any after a
+start, is the first of a run that goes on from a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Final
+
+RECENT: Final = 4
+"""Lines in which the late line of another rank is looked for, whatever its clock says."""
+
+
+class Spans:
+    """Numbers of steps in the order in which they were printed."""
+
+    def __init__(self) -> None:
+        self.first = True
+        self._last, self._time, self._anew = -1, "", True
+        self._recent: deque[int] = deque(maxlen=RECENT)
+        self._gaps = Counter[int]()
+
+    def begin(self) -> None:
+        """What comes next is the first line of a run."""
+        self._anew = True
+
+    def take(self, number: int, *, mean: bool, time: str = "") -> int:
+        """Steps of a line; 0 where it was printed already. `first` says whether a run begins: the line's span is not known yet."""
+        back = number <= self._last
+        self.first = self._anew or (back and not self._again(number, time))
+        if self.first:
+            self._recent.clear()
+        elif back:
+            return 0
+        gap = number - self._last
+        self._recent.append(number)
+        self._last, self._time, self._anew = number, time, False
+        return 1 if self.first or not mean else self._usual(gap)
+
+    def _again(self, number: int, time: str) -> bool:
+        return number in self._recent or bool(time and time < self._time)
+
+    def _usual(self, gap: int) -> int:
+        """The gap, and no more than the usual one: lines between may be lost."""
+        self._gaps[gap] += 1
+        return min(gap, max(self._gaps, key=lambda one: (self._gaps[one], one)))
+
+
+def span_of_first(number: int, following: int) -> int:
+    """Steps of the first line of a run: as many as the next one's, and no more than there were."""
+    return max(1, min(number, following))
