@@ -82,7 +82,10 @@ def of_table(header: str) -> bool:
 
 
 def _fields(line: str, comma: str) -> list[str]:
-    return next(csv.reader([line.rstrip("\r\n")], delimiter=comma, strict=False), [])
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=comma, strict=False), [])
+    except csv.Error:
+        return []
 
 
 def json_events(line: str) -> Iterator[Event]:

@@ -19,7 +19,7 @@ _FOREIGN: Final = (
     ),
     (
         "'learning_rate':",
-        "the Hugging Face Trainer prints losses and no time; a metrics table with a column of step time is",
+        "the Hugging Face Trainer prints losses and no time; a metrics table with a column of step time is read",
     ),
     (
         "throughput/device/tokens_per_sec:",

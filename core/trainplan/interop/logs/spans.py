@@ -1,13 +1,15 @@
 """How many steps a printed line stands for, seen from the numbers of successive lines.
 
-A line's time is the mean of all steps since the line before. A number that was printed already is another rank's line, or the
+A line is the mean of all steps since the line before, and lines stand at multiples of the log's interval: where some are lost,
+the numbers that are there still have it as a common divisor. A number that was printed already is another rank's line, or the
 same one drawn again, where it is of the last few lines or was printed before the last. Any other that goes back, and any after a
 start, is the first of a run that goes on from a checkpoint.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
+from math import gcd
 from typing import Final
 
 RECENT: Final = 4
@@ -21,7 +23,7 @@ class Spans:
         self.first = True
         self._last, self._time, self._anew = -1, "", True
         self._recent: deque[int] = deque(maxlen=RECENT)
-        self._gaps = Counter[int]()
+        self._interval = 0
 
     def begin(self) -> None:
         """What comes next is the first line of a run."""
@@ -33,20 +35,18 @@ class Spans:
         self.first = self._anew or (back and not self._again(number, time))
         if self.first:
             self._recent.clear()
+            self._interval = 0
         elif back:
             return 0
         gap = number - self._last
         self._recent.append(number)
         self._last, self._time, self._anew = number, time, False
-        return 1 if self.first or not mean else self._usual(gap)
+        if number > 1:
+            self._interval = gcd(self._interval, number)
+        return 1 if self.first or not mean else max(1, min(gap, self._interval))
 
     def _again(self, number: int, time: str) -> bool:
         return number in self._recent or bool(time and time < self._time)
-
-    def _usual(self, gap: int) -> int:
-        """The gap, and no more than the usual one: lines between may be lost."""
-        self._gaps[gap] += 1
-        return min(gap, max(self._gaps, key=lambda one: (self._gaps[one], one)))
 
 
 def span_of_first(number: int, following: int) -> int:
