@@ -34,8 +34,10 @@ _NAMES: Final = {
     "global_batch_size": "batch",
     "train_batch_size": "batch",
 }
-_RATES: Final = ("tokens per gpu per second (tgs)", "tokens per GPU (tokens/s/GPU)")
-"""Of one device: Megatron-DeepSpeed, Primus."""
+ELAPSED: Final = "elapsed time per iteration ("
+_SECONDS, _MILLISECONDS = f"{ELAPSED}s):", f"{ELAPSED}ms):"
+_DEEPSPEED_RATE, _PRIMUS_RATE = "tokens per gpu per second (tgs):", "tokens per GPU (tokens/s/GPU):"
+"""Of one device."""
 _STARTS: Final = ("[before the start of training step]", "[after megatron is initialized]")
 
 
@@ -54,6 +56,13 @@ def number(text: str | None) -> float | None:
     return value if value - value == 0.0 else None
 
 
+def cell(line: str, key: str) -> float | None:
+    """The number after a key, where a bar closes its cell."""
+    start = line.find(key)
+    end = line.find("|", start) if start >= 0 else -1
+    return number(line[start + len(key) : end]) if end >= 0 else None
+
+
 class MegatronLines:
     """Lines of one log. What a line says of its length is seen against the line before."""
 
@@ -62,63 +71,69 @@ class MegatronLines:
         self._told = False
 
     def events_of(self, line: str) -> Iterator[Event]:
-        """What one line says after those before it; nothing where it is not a line of these frameworks."""
-        if "elapsed time per iteration (" in line:
-            yield from self._step(line)
-        elif "save-checkpoint" in line:
-            yield from _stall(line)
-        elif "memory (MB)" in line:
-            yield from _memory(line)
-        elif "saving checkpoint at iteration" in line:
-            yield Interruption("checkpoint")
-        elif "validation loss at iteration" in line:
-            yield Interruption("evaluation")
-        elif any(start in line for start in _STARTS):
-            yield Begin()
-        elif "iteration" in line and _CUT.search(line):
-            yield Unread()
-        else:
-            yield from _settings(line)
-
-    def _step(self, line: str) -> Iterator[Event]:
-        found, iteration = cells(line.rpartition("|")[0]), _ITERATION.search(line)
-        in_seconds = "elapsed time per iteration (s)" in found
-        elapsed = number(found.get(f"elapsed time per iteration ({'s' if in_seconds else 'ms'})"))
+        """What one line with an elapsed time says after those before it."""
+        iteration, in_seconds = _ITERATION.search(line), _SECONDS in line
+        elapsed = cell(line, _SECONDS if in_seconds else _MILLISECONDS)
         if iteration is None or elapsed is None or elapsed <= 0:
             yield Unread()
             return
-        yield Framework(_framework(found))
-        seconds, length = (elapsed if in_seconds else elapsed / 1e3), self._length(found)
-        batch = number(found.get("global batch size")) or _batch(line, seconds)
-        rate = next((value for key in _RATES if (value := number(found.get(key)))), None)
-        yield from self._world(line, rate, seconds, (batch or 0.0) * (length or 0.0))
-        skipped = number(found.get("number of skipped iterations")) or number(found.get("number of nan iterations"))
+        yield Framework(_framework(line))
+        seconds, length = (elapsed if in_seconds else elapsed / 1e3), self._length(line)
+        batch = cell(line, "global batch size:") or _batch(line, seconds)
+        rate = cell(line, _DEEPSPEED_RATE) or cell(line, _PRIMUS_RATE)
+        if not self._told and (rate or "[rank-" in line):
+            yield from self._world(line, rate, seconds, (batch or 0.0) * (length or 0.0))
+        skipped = cell(line, "number of skipped iterations:") or cell(line, "number of nan iterations:")
         yield Step(int(iteration[1]), seconds, batch, rate, bool(skipped), length, mean=True)
 
-    def _length(self, found: dict[str, str]) -> float | None:
+    def _length(self, line: str) -> float | None:
         """Tokens of a sequence: as printed, else of what was consumed since the line before."""
-        tokens, samples = number(found.get("consumed tokens")), number(found.get("consumed samples"))
+        tokens = cell(line, "consumed tokens:")
+        samples = cell(line, "consumed samples:") if tokens else None
         if not tokens or not samples:
             return None
         before, self._before = self._before, (tokens, samples)
         more = (tokens - before[0], samples - before[1]) if samples > before[1] else (tokens, samples)
-        printed = number(found.get("actual seqlen"))
+        printed = cell(line, "actual seqlen:")
         return printed or (more[0] / more[1] if (more[0] / more[1]).is_integer() else None)
 
     def _world(self, line: str, rate: float | None, seconds: float, tokens: float) -> Iterator[Event]:
         """Devices, once a log: printed, or those at which both rates of a line agree."""
         ranks = _RANKS.search(line)
         world = float(ranks[1]) if ranks else tokens / (seconds * rate) if rate else 0.0
-        if not self._told and world >= 1.0 and abs(world - round(world)) < 0.01 * world:
+        if world >= 1.0 and abs(world - round(world)) < 0.01 * world:
             self._told = True
             yield Setting("world", float(round(world)))
 
 
-def _framework(found: dict[str, str]) -> str:
-    if "approx flops per GPU" in found:
+def other_events(line: str) -> Iterator[Event]:
+    """What a line around the steps says: saves, evaluations, memory, settings, starts, and a step whose line is cut."""
+    if "save-checkpoint" in line:
+        yield from _stall(line)
+    elif "memory (MB)" in line:
+        yield from _memory(line)
+    elif "iteration" in line:
+        yield from _cut_or_marked(line)
+    elif "datetime:" in line:
+        if any(start in line for start in _STARTS):
+            yield Begin()
+    else:
+        yield from _settings(line)
+
+
+def _cut_or_marked(line: str) -> Iterator[Event]:
+    if "saving checkpoint at iteration" in line:
+        yield Interruption("checkpoint")
+    elif "validation loss at iteration" in line:
+        yield Interruption("evaluation")
+    elif _CUT.search(line):
+        yield Unread()
+
+
+def _framework(line: str) -> str:
+    if "approx flops per GPU" in line:
         return "GPT-NeoX"
-    deep = "elapsed time per iteration (s)" in found or "samples per second" in found
-    return "Megatron-DeepSpeed" if deep else "Megatron-LM"
+    return "Megatron-DeepSpeed" if "samples per second:" in line or _SECONDS in line else "Megatron-LM"
 
 
 _SAMPLES = re.compile(r"\bsamples/sec:\s*([\d.]+)\s*\|")

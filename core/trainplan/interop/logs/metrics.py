@@ -53,6 +53,8 @@ RESERVED: Final = ("memory/max_reserved(gib)", "gpu_memory/gpu reserved mem (gib
 RETRIES: Final = ("memory/num_alloc_retries", "num_alloc_retries")
 BYTES_RESERVED: Final = ("max_memory_reserved", "cuda_max_memory_reserved")
 BYTES: Final = ("peak_memory_usage", "max_memory_allocated", "mem-max-allocated-bytes")
+WRAPPED: Final = ("log", "message", "textPayload")
+"""Where Docker, and collectors of logs, keep a line."""
 
 
 class UnknownColumns(ValueError):
@@ -102,15 +104,13 @@ def json_events(line: str) -> Iterator[Event]:
 
 def wrapped_line(line: str) -> str | None:
     """The line of a log that a container's log driver put into an object."""
+    if not any(f'"{key}"' in line for key in WRAPPED):
+        return None
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    text = (
-        next((found[key] for key in ("log", "message", "textPayload") if key in found), None)
-        if isinstance(found, dict)
-        else None
-    )
+    text = next((found[key] for key in WRAPPED if key in found), None) if isinstance(found, dict) else None
     return text if isinstance(text, str) else None
 
 

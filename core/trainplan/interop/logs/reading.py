@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 from trainplan.interop.logs.events import Event, Step, Unread
 from trainplan.interop.logs.lines import LINE, LogError, lines, text_of
 from trainplan.interop.logs.measured import Measurement
-from trainplan.interop.logs.megatron import MegatronLines
+from trainplan.interop.logs.megatron import ELAPSED, MegatronLines, other_events
 from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_events, of_table, wrapped_line
 from trainplan.interop.logs.nemo import nemo_events
 from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events
@@ -110,6 +110,10 @@ def text_reader() -> Reader:
         if line.startswith("{"):
             inner = wrapped_line(line)
             yield from json_events(line) if inner is None else events(inner)
+        elif ELAPSED in line:
+            yield from megatron.events_of(line)
+        elif "tps:" in line or "wps:" in line or "validate step:" in line:
+            yield from titan_events(line)
         elif "train_step_timing in s" in line or "reduced_train_loss=" in line:
             yield from nemo_events(line)
         elif "completed step:" in line:
@@ -117,7 +121,7 @@ def text_reader() -> Reader:
         elif "tokens_per_sec_per_gpu:" in line:
             yield from nanotron_events(line)
         else:
-            yield from megatron.events_of(line)
+            yield from other_events(line)
             if of_titan(line):
                 yield from titan_events(line)
             if "=" in line or "heckpoint" in line:

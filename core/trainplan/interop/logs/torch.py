@@ -35,21 +35,17 @@ _MESH = re.compile(r"-D device mesh with \[[^]]*\], \[([\d, ]+)\]")
 _DEGREES = re.compile(r"\b(?:pp|dp_replicate|dp_shard|cp|tp)=(\d+)")
 """Degrees that multiply to the world: experts share the devices of the others."""
 _SIZES = (("batch", re.compile(r"global batch size (\d+)")), ("sequence", re.compile(r"sequence length (\d+)")))
-_WORDS: Final = (
-    "tps:",
-    "wps:",
-    "checkpoint",
-    "validate step:",
-    "allocation retries",
-    "device mesh with",
-    "batch size",
-    "Training starts",
-)
 
 
 def of_titan(line: str) -> bool:
-    """Whether a line may be one of torchtitan's."""
-    return any(word in line for word in _WORDS)
+    """Whether a line may be one of torchtitan's around its steps."""
+    return (
+        "heckpoint" in line
+        or "device mesh with" in line
+        or "batch size " in line
+        or "Training starts" in line
+        or "allocation retries" in line
+    )
 
 
 def titan_events(line: str) -> Iterator[Event]:
