@@ -32,7 +32,7 @@ WARM_STEPS, WARM_SHARE = 20, 0.10
 ENOUGH, STEADY = 20, 0.05
 """Steps below which, and variation above which, a measurement is doubted: C7."""
 
-AGAIN: Final = "printed already, as by another rank"
+AGAIN: Final = "lines that repeat a step, as of another rank or of a bar"
 OTHER: Final = "of a run on another number of devices or at another length"
 _AFTER: Final = {"checkpoint": "after a checkpoint", "evaluation": "after an evaluation"}
 
