@@ -230,6 +230,22 @@ def test_every_line_after_a_save_is_measured_and_said(tmp_path: Path) -> None:
     assert "after a checkpoint" not in found.dropped
 
 
+def test_megatron_bridge_counts_memory_in_billions(tmp_path: Path) -> None:
+    """NVIDIA/dgxc-benchmarking, Llama 3.1 8B: memory of rank 0 after the first iteration; it may be any rank, and the most stands."""
+    line = (
+        "[Rank {rank}] (after 1 iterations) memory (GB) | mem-allocated-gigabytes: 51.072 | mem-reserved-gigabytes: 216.89 | "
+        "mem-max-allocated-gigabytes: 194.41 | mem-max-reserved-gigabytes: {reserved} | mem-alloc-retires: 3 | "
+        "mem-allocated-count: 571"
+    )
+    lines = [
+        line.format(rank=0, reserved=216.89),
+        line.format(rank=1, reserved=210.5),
+        *(megatron(n, 800.0) for n in range(1, 60)),
+    ]
+    found = measured(tmp_path / "a.log", "\n".join(lines) + "\n", length=8192, world=8)
+    assert (found.peak, found.peak_reserved, found.retries) == (pytest.approx(216.89e9), True, 3)
+
+
 def test_neox_prints_sequences_a_second(tmp_path: Path) -> None:
     """deepspeedai/DeepSpeed issue 3742: 7.799 a second in 4.1031 s are 32; its arguments end in `updated`."""
     lines = [

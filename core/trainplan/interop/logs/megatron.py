@@ -11,7 +11,18 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.interop.logs.events import Begin, Event, Framework, Interruption, Peak, Setting, Stall, Step, Unread
+from trainplan.interop.logs.events import (
+    Begin,
+    Event,
+    Framework,
+    Interruption,
+    Peak,
+    Retries,
+    Setting,
+    Stall,
+    Step,
+    Unread,
+)
 
 MEBI: Final = 2.0**20
 GIBI: Final = 2.0**30
@@ -38,6 +49,13 @@ ELAPSED: Final = "elapsed time per iteration ("
 _SECONDS, _MILLISECONDS = f"{ELAPSED}s):", f"{ELAPSED}ms):"
 _DEEPSPEED_RATE, _PRIMUS_RATE = "tokens per gpu per second (tgs):", "tokens per GPU (tokens/s/GPU):"
 """Of one device."""
+_PEAKS: Final = (
+    ("max reserved", MEBI, True),
+    ("max allocated", MEBI, False),
+    ("mem-max-reserved-gigabytes", 1e9, True),
+    ("mem-max-allocated-gigabytes", 1e9, False),
+)
+"""Megatron-LM, whose MB are 2**20 bytes, and Megatron Bridge, whose gigabytes are 10**9: 295.52 were reserved of 287.98 GiB."""
 _STARTS: Final = ("[before the start of training step]", "[after megatron is initialized]")
 
 
@@ -110,7 +128,7 @@ def other_events(line: str) -> Iterator[Event]:
     """What a line around the steps says: saves, evaluations, memory, settings, starts, and a step whose line is cut."""
     if "save-checkpoint" in line:
         yield from _stall(line)
-    elif "memory (MB)" in line:
+    elif "memory (MB)" in line or "memory (GB)" in line:
         yield from _memory(line)
     elif "iteration" in line:
         yield from _cut_or_marked(line)
@@ -154,10 +172,13 @@ def _stall(line: str) -> Iterator[Event]:
 
 def _memory(line: str) -> Iterator[Event]:
     found = cells(line)
-    for key, reserved in (("max reserved", True), ("max allocated", False)):
+    for key, unit, reserved in _PEAKS:
         value = number(found.get(key, "").split(" ")[0])
         if value:
-            yield Peak(value * MEBI, reserved)
+            yield Peak(value * unit, reserved)
+    retries = number(found.get("mem-alloc-retires"))
+    if retries:
+        yield Retries(int(retries))
 
 
 def _settings(line: str) -> Iterator[Event]:
