@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -231,7 +232,7 @@ def test_every_line_after_a_save_is_measured_and_said(tmp_path: Path) -> None:
 
 
 def test_megatron_bridge_counts_memory_in_billions(tmp_path: Path) -> None:
-    """NVIDIA/dgxc-benchmarking, Llama 3.1 8B: memory of rank 0 after the first iteration; it may be any rank, and the most stands."""
+    """NVIDIA/dgxc-benchmarking, Llama 3.1 8B, after the first iteration: of several ranks the most stands."""
     line = (
         "[Rank {rank}] (after 1 iterations) memory (GB) | mem-allocated-gigabytes: 51.072 | mem-reserved-gigabytes: 216.89 | "
         "mem-max-allocated-gigabytes: 194.41 | mem-max-reserved-gigabytes: {reserved} | mem-alloc-retires: 3 | "
@@ -474,10 +475,23 @@ def test_a_gzip_file_that_is_still_written_is_read_as_far_as_it_goes(tmp_path: P
     assert measured(tmp_path / "a.log.gz", cut, length=1024, world=1).steps_seen > 1000
 
 
-@pytest.mark.parametrize(("magic", "name"), [(b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz"), (b"BZh9", "bzip2")])
-def test_another_compression_is_refused_with_the_way_out(tmp_path: Path, magic: bytes, name: str) -> None:
-    with pytest.raises(LogError, match=f"compressed by {name}, which is not read"):
-        taken(tmp_path / "a.log", magic + b"\x00" * 100)
+REFUSED = [
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd, which is not read. zstd -d"),
+    (b"\xfd7zXZ", "compressed by xz, which is not read"),
+    (b"BZh9", "compressed by bzip2, which is not read"),
+    (WHOLE[:50].encode("utf-16"), "UTF-16, which is not read. iconv"),
+    (b":W&B\xbe\xb2\x00", "Weights and Biases as it is stored"),
+    (
+        b"\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\t\x00\x00\x80\xf7\x04\x1a\rbrain.Event:2",
+        "as TensorBoard stores them",
+    ),
+]
+
+
+@pytest.mark.parametrize(("head", "what"), REFUSED, ids=["zstd", "xz", "bzip2", "UTF-16", "W&B", "TensorBoard"])
+def test_a_file_that_is_no_text_is_refused_with_the_way_out(tmp_path: Path, head: bytes, what: str) -> None:
+    with pytest.raises(LogError, match=re.escape(what)):
+        taken(tmp_path / "a.log", head + b"\x00" * 100)
 
 
 CUT = [
@@ -543,6 +557,16 @@ def test_a_table_of_several_runs_is_refused(tmp_path: Path) -> None:
 def test_a_scalar_of_tensorboard_is_refused_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="TensorBoard names a scalar's column Value"):
         taken(tmp_path / "a.csv", "Wall time,Step,Value\n1700000000.1,1,7000\n")
+
+
+def test_objects_in_objects(tmp_path: Path) -> None:
+    rows = "\n".join(json.dumps({"step": number, "metrics": {"tps": 7000.0}}) for number in range(1, 50))
+    assert measured(tmp_path / "a.jsonl", rows + "\n").steps_seen == 49
+
+
+def test_objects_without_a_time_say_what_they_have(tmp_path: Path) -> None:
+    rows = "\n".join(json.dumps({"step": number, "loss": 2.0, "lr": 1e-4}) for number in range(9))
+    assert "objects have loss, lr, step, and none of" in taken(tmp_path / "a.jsonl", rows + "\n").nothing()
 
 
 def test_an_object_that_is_cut_is_told(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """A log as lines: plain or gzip, ended by line feeds or by the carriage returns of a progress bar, each cut at 64 KiB.
 
-The last line of a log may be cut in the middle of a number: it is told apart. What is compressed in another way is refused.
+The last line of a log may be cut in the middle of a number: it is told apart. What is no text, or packed otherwise, is refused.
 """
 
 from __future__ import annotations
@@ -12,11 +12,18 @@ from typing import BinaryIO, Final, cast
 
 LINE: Final = 65_536
 _GZIP: Final = b"\x1f\x8b"
-_REFUSED: Final = {
-    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
-    b"\xfd7zX": ("xz", "xz -dk"),
-    b"BZh": ("bzip2", "bzip2 -dk"),
-}
+_REFUSED: Final = (
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd, which is not read. zstd -d gives what is"),
+    (b"\xfd7zX", "compressed by xz, which is not read. xz -dk gives what is"),
+    (b"BZh", "compressed by bzip2, which is not read. bzip2 -dk gives what is"),
+    (b"\xff\xfe", "text in UTF-16, which is not read. iconv -f utf-16 -t utf-8 gives what is"),
+    (b":W&B", "a run of Weights and Biases as it is stored. Its history as CSV is right"),
+    (
+        b"brain.Event:",
+        "events as TensorBoard stores them. A scalar of step time as CSV, its column Value named so, is right",
+    ),
+)
+"""Bytes at the head of a file, and what it is."""
 
 
 class LogError(Exception):
@@ -24,16 +31,16 @@ class LogError(Exception):
 
 
 def text_of(file: BinaryIO, path: Path) -> BinaryIO:
-    """The bytes of a log's text, from its first. Raises LogError for a kind of compression that is not read."""
-    head = file.read(4)
+    """The bytes of a log's text, from its first. Raises LogError for a kind of file that is not read."""
+    head = file.read(64)
     file.seek(0)
     if head.startswith(_GZIP):
         import gzip
 
         return cast("BinaryIO", gzip.open(file, "rb"))
-    for magic, (name, command) in _REFUSED.items():
-        if head.startswith(magic):
-            raise LogError(f"{path}: compressed by {name}, which is not read. {command} {path.name} gives what is")
+    for magic, what in _REFUSED:
+        if head.startswith(magic) or (len(magic) > 4 and magic in head):
+            raise LogError(f"{path}: {what}")
     return file
 
 

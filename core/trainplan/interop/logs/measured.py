@@ -34,6 +34,8 @@ ENOUGH, STEADY = 20, 0.05
 
 AGAIN: Final = "lines that repeat a step, as of another rank or of a bar"
 OTHER: Final = "of a run on another number of devices or at another length"
+FOREIGN: Final = 64
+"""Reasons that are kept apart."""
 _AFTER: Final = {"checkpoint": "after a checkpoint", "evaluation": "after an evaluation"}
 
 
@@ -128,7 +130,7 @@ class Measurement:
         if isinstance(event, Begin):
             self.begin()
         elif isinstance(event, Foreign):
-            self.foreign[event.why] += 1
+            self.foreign[event.why if len(self.foreign) < FOREIGN else ""] += 1
         else:
             self._after = _AFTER[event.kind]
 

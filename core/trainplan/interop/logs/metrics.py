@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from trainplan.interop.logs.events import Event, Framework, Peak, Retries, Step, Unread
+from trainplan.interop.logs.events import Event, Foreign, Framework, Peak, Retries, Step, Unread
 from trainplan.interop.logs.megatron import GIBI, number
 
 STEP: Final = ("step", "_step", "iteration", "global_step", "trainer/global_step", "iter")
@@ -53,6 +53,7 @@ RESERVED: Final = ("memory/max_reserved(gib)", "gpu_memory/gpu reserved mem (gib
 RETRIES: Final = ("memory/num_alloc_retries", "num_alloc_retries")
 BYTES_RESERVED: Final = ("max_memory_reserved", "cuda_max_memory_reserved")
 BYTES: Final = ("peak_memory_usage", "max_memory_allocated", "mem-max-allocated-bytes")
+TIMED: Final = frozenset((*SECONDS, *MILLISECONDS, *RATE))
 WRAPPED: Final = ("log", "message", "textPayload")
 """Where Docker, and collectors of logs, keep a line."""
 
@@ -99,7 +100,29 @@ def json_events(line: str) -> Iterator[Event]:
             yield Unread()
         return
     if isinstance(found, dict):
-        yield from _row({str(key): value for key, value in found.items()})  # pyright: ignore[reportUnknownVariableType]
+        row = _flat(found)  # pyright: ignore[reportUnknownArgumentType]
+        yield from _row(row) if _tells(row) else _foreign(row)
+
+
+def _flat(found: Mapping[Any, Any]) -> dict[str, Any]:
+    """Values by key, those of objects one level down among them."""
+    row = {str(key): value for key, value in found.items() if not isinstance(value, dict)}
+    for value in found.values():
+        if isinstance(value, dict):
+            row |= {str(key): inner for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return row
+
+
+def _tells(row: Mapping[str, Any]) -> bool:
+    return any(_metric(key) in TIMED for key in row)
+
+
+def _foreign(row: Mapping[str, Any]) -> Iterator[Event]:
+    """Objects of steps whose keys are none of time or rate."""
+    if any(_metric(key) in STEP for key in row):
+        yield Foreign(
+            f"objects have {', '.join(sorted(row)[:6])}, and none of {', '.join((*SECONDS, *RATE)[:12])}, ..."
+        )
 
 
 def wrapped_line(line: str) -> str | None:
@@ -116,7 +139,7 @@ def wrapped_line(line: str) -> str | None:
 
 def _refuse_unknown(columns: list[str]) -> None:
     named = {_metric(column) for column in columns}
-    if named & {*SECONDS, *MILLISECONDS, *RATE}:
+    if named & TIMED:
         return
     has = ", ".join(sorted(columns)[:8])
     known = ", ".join((*SECONDS, *MILLISECONDS, *RATE))
@@ -128,11 +151,7 @@ def _refuse_unknown(columns: list[str]) -> None:
 
 def _refuse_several(columns: list[str]) -> None:
     """Columns `run - metric` of more than one run: the last would stand for all."""
-    runs = {
-        column.rpartition(" - ")[0]: None
-        for column in columns
-        if " - " in column and _metric(column) in {*SECONDS, *MILLISECONDS, *RATE}
-    }
+    runs = {column.rpartition(" - ")[0]: None for column in columns if " - " in column and _metric(column) in TIMED}
     if len(runs) > 1:
         raise UnknownColumns(f"columns of {len(runs)} runs, {', '.join(list(runs)[:4])}. A table of one run is right")
 
