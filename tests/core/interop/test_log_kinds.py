@@ -214,6 +214,33 @@ def test_the_older_form_of_a_save(tmp_path: Path) -> None:
     assert found.stall == pytest.approx(57.51453)
 
 
+def test_ranks_that_tell_of_the_same_save_count_once(tmp_path: Path) -> None:
+    """torchtitan on every rank: the slowest is what all waited for."""
+    lines: list[str] = []
+    for number in range(10, 400, 10):
+        lines += [f"[rank{rank}]:[titan] step: {number}  loss: 2.0  tps: 7,000" for rank in range(4)]
+        if number % 100 == 0:
+            saved = "[rank{}]:[titan] Finished saving the checkpoint (or staging if async is enabled) in {}.00 seconds."
+            lines += [saved.format(rank, 10 + rank) for rank in range(4)]
+    found = measured(tmp_path / "a.log", "\n".join(lines) + "\n")
+    assert (found.saves, found.stall) == (3, 13.0)
+    assert found.dropped["after a checkpoint"] == 30
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2022-10-29 00:41:40,886] [INFO] [launch.py:156:main] dist_world_size=8",
+        "using world size: 8, data-parallel-size: 8, tensor-model-parallel size: 1, pipeline-model-parallel size: 1 ",
+        "0: All distributed processes registered. Starting with 8 processes",
+        "[default0]:  world_size ...................................... 8",
+    ],
+)
+def test_what_says_the_world(tmp_path: Path, line: str) -> None:
+    lines = [line, *(megatron(number, 800.0) for number in range(1, 60))]
+    assert measured(tmp_path / "a.log", "\n".join(lines) + "\n", length=1024, world=64).world == 8
+
+
 def test_every_line_after_a_save_is_measured_and_said(tmp_path: Path) -> None:
     """aws-samples, a fault injection guide: a save after each iteration, behind srun's ranks."""
     lines: list[str] = []

@@ -97,6 +97,7 @@ class Measurement:
         self.time = ""
         self._spans, self._start, self._after = Spans(), 0, ""
         self._first: tuple[int, float | None] | None = None
+        self._saved_at = -1
 
     @property
     def date(self) -> str | None:
@@ -120,7 +121,7 @@ class Measurement:
         elif isinstance(event, Setting):
             self._setting(event)
         elif isinstance(event, Stall):
-            self.stalls.append(event.seconds)
+            self._stall(event.seconds)
         elif isinstance(event, Unread):
             self.unread += 1
         else:
@@ -133,6 +134,14 @@ class Measurement:
             self.foreign[event.why if len(self.foreign) < FOREIGN else ""] += 1
         else:
             self._after = _AFTER[event.kind]
+
+    def _stall(self, seconds: float) -> None:
+        """A save; where no step came since the last one, another rank tells of the same, and the slowest is waited for."""
+        if self._saved_at == self.seen and self.stalls:
+            self.stalls[-1] = max(self.stalls[-1], seconds)
+            return
+        self.stalls.append(seconds)
+        self._saved_at = self.seen
 
     def _setting(self, event: Setting) -> None:
         """A run on another number of devices or at another length is another run: the later one is measured."""

@@ -34,7 +34,8 @@ _SETTING = re.compile(
     r"(?:^|[\s\]:])(world_size|global_num_gpus|seq_length|global_batch_size|train_batch_size)\s*\.{2,}\s*(\d+)(?:\.+\w+)?\s*$"
 )
 """Megatron's arguments; GPT-NeoX ends them with `updated` or `default`."""
-_WORLD = re.compile(r"using world size:\s*(\d+)|distributed processes registered\. Starting with (\d+) processes")
+_WORLD = re.compile(r"(?:using world size:\s*|dist_world_size=|distributed processes registered\. Starting with )(\d+)")
+"""Megatron, the launcher of DeepSpeed, Lightning."""
 _RANKS = re.compile(r"\[rank-\d+/(\d+)\]")
 _ALLOCATED = re.compile(r"\bMaxMemAllocated=([\d.]+)GB")
 """DeepSpeed's timer line: GB are 2**30 bytes there, deepspeed/utils/timer.py."""
@@ -185,9 +186,9 @@ def _settings(line: str) -> Iterator[Event]:
     setting = _SETTING.search(line) if ".." in line else None
     if setting is not None:
         yield Setting(_NAMES[setting[1]], float(setting[2]))
-    world = _WORLD.search(line) if "world size:" in line or "processes" in line else None
+    world = _WORLD.search(line) if "world" in line or "processes" in line else None
     if world is not None:
-        yield Setting("world", float(world[1] or world[2]))
+        yield Setting("world", float(world[1]))
     allocated = _ALLOCATED.search(line) if "MaxMemAllocated" in line else None
     if allocated is not None:
         yield Peak(float(allocated[1]) * GIBI, reserved=False)
