@@ -144,6 +144,22 @@ def test_a_rank_that_is_late_starts_no_run(tmp_path: Path) -> None:
     assert found.rate == 9000.0
 
 
+def test_a_log_of_each_rank_is_one_run(tmp_path: Path) -> None:
+    """torchrun's --log-dir writes a file a rank; another day's log of the same steps is another run."""
+    measurement = Measurement(16, 1024, 1)
+    for name, day in (("0.log", "2025-04-13"), ("1.log", "2025-04-13"), ("next.log", "2025-04-14")):
+        text = "\n".join(megatron(number, 800.0) for number in range(1, 61)).replace("2025-04-13", day)
+        (tmp_path / name).write_text(text + "\n")
+        read_log(tmp_path / name, measurement)
+    found = measurement.result()
+    assert found is not None
+    assert (found.steps_seen, found.dropped["warm-up"], found.dropped[AGAIN]) == (120, 40, 60)
+    assert found.date == "2025-04-14"
+    (tmp_path / "bare.log").write_text("completed step: 1, seconds: 1.3, Tokens/s/device: 36653.2, loss: 0.0\n")
+    read_log(tmp_path / "bare.log", measurement)
+    assert measurement.date == "2025-04-14"
+
+
 def test_the_later_of_two_worlds_is_measured(tmp_path: Path) -> None:
     world = "  world_size ...................................... {}"
     runs = [

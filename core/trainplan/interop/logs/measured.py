@@ -95,18 +95,19 @@ class Measurement:
         self.retries = self.unread = self.first_unread = self.lines = self.seen = 0
         self.stalls = array("d")
         self.time = ""
+        self.date: str | None = None
         self._spans, self._start, self._after = Spans(), 0, ""
         self._first: tuple[int, float | None] | None = None
         self._saved_at = -1
 
-    @property
-    def date(self) -> str | None:
-        """The day of the last step that had one."""
-        return self.time[:10] or None
+    def at(self, time: str) -> None:
+        """The time of day of what comes next; its day is that of the measurement."""
+        self.time, self.date = time, time[:10]
 
     def begin(self) -> None:
-        """Training starts, in this log or in another: its first steps warm up."""
-        self._spans.begin()
+        """Another log starts: its first steps warm up."""
+        self._spans.open()
+        self.time = ""
 
     def take(self, event: Event) -> None:
         """One event."""
@@ -129,7 +130,7 @@ class Measurement:
 
     def _marked(self, event: Begin | Foreign | Interruption) -> None:
         if isinstance(event, Begin):
-            self.begin()
+            self._spans.begin()
         elif isinstance(event, Foreign):
             self.foreign[event.why if len(self.foreign) < FOREIGN else ""] += 1
         else:
@@ -149,7 +150,7 @@ class Measurement:
             self._first_counted(1)
             self.dropped[OTHER] += self.series.seen + self.disturbed.seen
             self.series, self.early, self.disturbed = Series(), Series(), Series()
-            self.begin()
+            self._spans.begin()
         self.settings[event.name] = self.printed[event.name] = event.value
 
     def _step(self, step: Step) -> None:

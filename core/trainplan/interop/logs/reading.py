@@ -85,7 +85,7 @@ def _timed(text: str, measurement: Measurement) -> None:
     """When a step was printed; OLMo's lines say it at the head of a step alone."""
     time = _TIME.search(text[:200])
     if time is not None:
-        measurement.time = "{} {}:{}:{}".format(*time.groups(default="00"))
+        measurement.at("{} {}:{}:{}".format(*time.groups(default="00")))
 
 
 def _reader(path: Path, file: BinaryIO) -> tuple[Reader, int]:

@@ -24,18 +24,30 @@ class Spans:
         self._last, self._time, self._anew = -1, "", True
         self._recent: deque[int] = deque(maxlen=RECENT)
         self._interval = 0
+        self._starts = set[tuple[int, str]]()
+        self._opened = self._mirrors = False
 
     def begin(self) -> None:
         """What comes next is the first line of a run."""
         self._anew = True
 
+    def open(self) -> None:
+        """Another log starts. Where its first step was printed in the minute of another log's, it is another rank's."""
+        self._anew = self._opened = True
+
     def take(self, number: int, *, mean: bool, time: str = "") -> int:
         """Steps of a line; 0 where it was printed already. `first` says whether a run begins: the line's span is not known yet."""
+        if self._opened:
+            self._opened, self._mirrors = False, bool(time) and (number, time[:16]) in self._starts
+        if self._mirrors:
+            self.first = False
+            return 0
         back = number <= self._last
         self.first = self._anew or (back and not self._again(number, time))
         if self.first:
             self._recent.clear()
             self._interval = 0
+            self._starts.add((number, time[:16]))
         elif back:
             return 0
         gap = number - self._last
