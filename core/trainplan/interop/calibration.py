@@ -237,6 +237,12 @@ def _unsaid(estimate: Estimate, measured: Measured) -> list[str]:
             f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f}: "
             "utilization is by what a token costs there, the step time by that in the plan"
         )
+    batch = _plain(estimate.tokens.stretches[-1].global_batch_sequences)
+    if measured.batch and batch and measured.batch != batch and measured.world == _plain(estimate.mesh.world_size):
+        found.append(
+            f"the log ran {measured.batch:,.0f} sequences a step, the plan has {batch:,.0f} on as many devices: "
+            "bubbles and communication weigh otherwise"
+        )
     return found
 
 

@@ -151,3 +151,12 @@ def test_means_are_judged_as_means(varied: Any) -> None:
     assert "utilization_variation" not in rung_values(varied(), quiet, "one-device")
     single = calibration(varied(), replace(RUN, variation=0.01), "a.log", TODAY)
     assert rung_values(varied(), single, "one-device").get("utilization_variation") == 0.01
+
+
+def test_another_batch_on_as_many_devices_is_said(varied: Any) -> None:
+    small = calibration(varied(), replace(RUN, batch=64.0), "a.log", TODAY)
+    assert any("64 sequences a step, the plan has 1,024" in note for note in small.notes)
+    fewer = calibration(varied(), replace(RUN, batch=64.0, world=8.0), "a.log", TODAY)
+    assert not any(
+        "sequences a step" in note for note in (*fewer.notes, *calibration(varied(), RUN, "a.log", TODAY).notes)
+    )

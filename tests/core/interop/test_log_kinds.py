@@ -77,6 +77,7 @@ def test_a_long_mean_weighs_by_its_steps(tmp_path: Path) -> None:
     found = measured(tmp_path / "a.log", "\n".join(lines) + "\n", length=1024, world=1)
     assert found.rate == pytest.approx(16 * 1024 / 2.0)
     assert found.steps_used == 340
+    assert found.steps_a_line == 100.0
 
 
 def test_lines_that_are_lost_are_not_counted(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class LogSheet(Listing):
         )
         lines = [self._row(*row, width) for row in rows if row[2] != "-"]
         told = f"{one.framework}, {one.steps_used} of {one.steps_seen} steps used, {one.spread()}"
-        return [*lines, text_line(told, width, self.glyphs)]
+        return [*lines, *(text_line(line, width, self.glyphs) for line in _wrapped(told, width))]
 
     def _row(self, name: str, planned: str, measured: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)

@@ -43,7 +43,7 @@ _AFTER: Final = {"checkpoint": "after a checkpoint", "evaluation": "after an eva
 class Measured:
     """What logs measured. Rates are tokens a second of one device; `peak` bytes; `stall` s; None where no line said it.
 
-    `variation` is that of lines, None of one line; a line is the mean of `steps_a_line` steps, of 1 where it is a step.
+    `variation` is that of lines, None of one line; a line is mostly the mean of `steps_a_line` steps, of 1 where it is a step.
     `assumed` are the settings that the plan lent, and `disturbed` is set where every line follows a checkpoint or an evaluation.
     `retries` of the allocator, 0 where no line said so.
     """
@@ -238,7 +238,7 @@ class Measurement:
             saves=len(self.stalls),
             date=self.date,
             retries=self.retries,
-            steps_a_line=part.steps / part.lines,
+            steps_a_line=part.span(),
             assumed=tuple(sorted(self.assumed)),
             disturbed=disturbed,
         )

@@ -38,18 +38,25 @@ class Series:
         while place < len(self.steps) - 1 and passed + scale * self.steps[place] / 2 < steps:
             passed += scale * self.steps[place]
             place += 1
-        lines = self.lines - place * self._stride
-        return Part(list(self.rates[place:]), list(self.steps[place:]), self.seen - round(passed), lines)
+        return Part(list(self.rates[place:]), list(self.steps[place:]), self.seen - round(passed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Kept lines with their steps; how many steps and lines they stand for."""
+    """Kept lines with their steps; how many steps they stand for."""
 
     rates: list[float]
     weights: list[int]
     steps: int
-    lines: int
+
+    def span(self) -> float:
+        """Steps of the line in which the middle step lies: the usual line, whatever the first and last ones are."""
+        passed, half = 0, sum(self.weights) / 2.0
+        for weight in sorted(self.weights):
+            passed += weight
+            if passed >= half:
+                return float(weight)
+        return 1.0
 
     def quantile(self, share: float) -> float:
         """The rate below which this share of the steps lies."""
