@@ -5,8 +5,10 @@ Numbers are those of the source; where a test needs more lines than were publish
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
+import os
 import re
 from pathlib import Path
 
@@ -542,6 +544,17 @@ CUT = [
     ("tps: 9,800  mfu: 36.1%", "tps: 9,8", True),
     ("tps: 9,800  mfu: 36.1%", "tps: 9,800  mfu: 3", False),
 ]
+
+
+def test_a_log_without_a_date_has_that_of_its_file(tmp_path: Path) -> None:
+    """Megatron-LM of 2020 prints none: the day of measuring would make old evidence new."""
+    path = tmp_path / "a.log"
+    path.write_text(WHOLE.replace("[2025-04-13 23:41:12] ", ""))
+    noon = dt.datetime(2020, 11, 18, 12).timestamp()
+    os.utime(path, (noon, noon))
+    measurement = Measurement(16, 1024, 1)
+    read_log(path, measurement)
+    assert measurement.date == "2020-11-18"
 
 
 @pytest.mark.parametrize(("whole", "left", "lost"), CUT)

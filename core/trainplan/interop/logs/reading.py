@@ -5,6 +5,7 @@ Bytes that are no text are replaced, so that a broken file costs neither memory 
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import stat
 from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ __all__ = ["LogError", "Progress", "read_log", "text_reader"]
 
 
 def read_log(path: Path, measurement: Measurement, progress: Progress | None = None) -> None:
-    """Hand every event of a log to a measurement. Raises LogError."""
+    """Hand every event of a log to a measurement; where it has no date, its file's stands. Raises LogError."""
     measurement.begin()
     try:
         status = path.stat()
@@ -41,6 +42,7 @@ def read_log(path: Path, measurement: Measurement, progress: Progress | None = N
             raise LogError(f"{path}: this is not a regular file")
         with path.open("rb") as file:
             _read(file, path, status.st_size, measurement, progress)
+        measurement.date = measurement.date or dt.date.fromtimestamp(status.st_mtime).isoformat()
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from None
 
