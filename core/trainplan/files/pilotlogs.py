@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -14,8 +15,9 @@ from typing import Final
 from trainplan.figure import Figure
 from trainplan.files.bounded import Unread, opened
 from trainplan.files.looks import Asked, Found, Look, looked
+from trainplan.interop.logs.lines import LogError, text_of
 from trainplan.interop.logs.measured import Measured, Measurement
-from trainplan.interop.logs.reading import LogError, read_log
+from trainplan.interop.logs.reading import read_log
 from trainplan.plan.plan import Plan
 from trainplan.review.pilotruns import LIKE_FULL, PilotRun
 
@@ -69,7 +71,10 @@ def _start(path: Path) -> str:
     with opened(path, FILE_LIMIT):
         pass
     with path.open("rb") as file:
-        return file.read(HEAD).decode("utf-8", "replace")
+        try:
+            return text_of(file, path).read(HEAD).decode("utf-8", "replace")
+        except (LogError, OSError, EOFError, zlib.error):
+            return ""
 
 
 def settings_of(rung: str, log: str, text: str) -> PilotRun:
@@ -87,7 +92,7 @@ def _log(asked: Asked, rung: str, path: str) -> Found:
     measured = _measured(asked, path)
     if measured is None:
         return "unknown", "there; it is no log of steps that is known here"
-    told = f"{measured.steps_used} steps, {measured.rate:,.0f} tokens/s a device, variation {100 * measured.variation:.1f} %"
+    told = f"{measured.steps_used} steps, {measured.rate:,.0f} tokens/s a device, {measured.spread()}"
     if measured.peak is not None:
         told += f", peak {measured.peak / 2**30:.1f} GiB"
     planned, world = (

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
+from trainplan.estimation import estimate as estimated
 from trainplan.figure import Figure
 from trainplan.formulas import steptime as f
 from trainplan.interop.logs.measured import ENOUGH, STEADY, Measured, Measurement
@@ -91,15 +92,34 @@ def _planned(estimate: Estimate) -> dict[str, float | None]:
 
 
 def _utilization(estimate: Estimate, measured: Measured) -> float | None:
-    """Rate x FLOP of a token by the plan's convention / peak."""
-    flops, peak = _plain(estimate.speed.flops_per_token), _plain(estimate.speed.peak_flops)
+    """Rate x FLOP of a token by the plan's convention, at the length that ran / peak."""
+    flops, peak = _token_flops(estimate, measured), _plain(estimate.speed.peak_flops)
     return None if flops is None or peak is None else measured.rate * flops / peak
 
 
 def _step_time(estimate: Estimate, measured: Measured) -> float | None:
-    """Time of a step of the plan at the measured rate."""
+    """Time of a step of the plan at the measured rate; at another length, at the measured utilization."""
     tokens, world = _plain(estimate.tokens.global_batch_tokens), _plain(estimate.mesh.world_size)
-    return None if tokens is None or world is None else tokens / (measured.rate * world)
+    if tokens is None or world is None:
+        return None
+    ran, planned = _token_flops(estimate, measured), _plain(estimate.speed.flops_per_token)
+    return tokens / (measured.rate * world) * (planned / ran if ran and planned else 1.0)
+
+
+def _length(estimate: Estimate) -> float | None:
+    return _plain(estimate.tokens.stretches[-1].sequence_length)
+
+
+def _same_length(estimate: Estimate, measured: Measured) -> bool:
+    return measured.sequence is None or measured.sequence == _length(estimate)
+
+
+def _token_flops(estimate: Estimate, measured: Measured) -> float | None:
+    """FLOP of a token by the plan's convention, at the length that the log ran."""
+    if measured.sequence is None or _same_length(estimate, measured):
+        return _plain(estimate.speed.flops_per_token)
+    data = estimate.plan.data.model_copy(update={"sequence_length": int(measured.sequence), "stages": ()})
+    return _plain(estimated(estimate.plan.model_copy(update={"data": data})).speed.flops_per_token)
 
 
 def _same_world(estimate: Estimate, measured: Measured) -> bool:
@@ -162,9 +182,10 @@ def _memory(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[st
         notes.append("the plan has no memory estimate to calibrate")
         return {}
     ratio = measured.peak / estimated
-    if not _same_world(estimate, measured) or not PLAUSIBLE[0] <= ratio <= PLAUSIBLE[1]:
+    same = _same_world(estimate, measured) and _same_length(estimate, measured)
+    if not same or not PLAUSIBLE[0] <= ratio <= PLAUSIBLE[1]:
         notes.append(
-            f"peak memory is {ratio:.2f} of the plan's, on another layout or scale; memory.calibration is left alone"
+            f"peak memory is {ratio:.2f} of the plan's, on another layout, length or scale; memory.calibration is left alone"
         )
         return {}
     return {"memory.calibration": float(f"{ratio:.4g}")}
@@ -183,13 +204,14 @@ def _stall(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str
 
 def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[str]:
     """C7 and C9: too few steps, too much variation, a jump against what was measured before."""
-    found: list[str] = []
-    if measured.world is None:
-        found.append("the log does not say how many devices it ran on: taken for as many as the plan has")
+    found = _unsaid(estimate, measured)
     if measured.steps_used < ENOUGH:
         found.append(f"C7: {measured.steps_used} steps; {ENOUGH} at least carry a date")
-    if measured.variation > STEADY:
-        found.append(f"C7: steps vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")
+    if measured.variation is not None and measured.variation > STEADY:
+        what = f"means of {measured.steps_a_line:.3g} steps" if measured.of_means else "steps"
+        found.append(f"C7: {what} vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")
+    if measured.disturbed:
+        found.append("every line follows a checkpoint or an evaluation, whose time may be in it")
     if measured.retries:
         found.append(
             f"M8: {measured.retries:,} retries of the allocator: memory is fragmented or full. "
@@ -199,6 +221,32 @@ def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[s
     if use and before and claim.evidence == "measured-here" and abs(use / before - 1.0) >= CHANGE:
         found.append(f"C9: {use / before - 1.0:+.1%} against the last measurement on the same mesh; look for the cause")
     return found
+
+
+def _unsaid(estimate: Estimate, measured: Measured) -> list[str]:
+    """What the plan lent to the log, and where the log ran at another length than the plan's."""
+    found: list[str] = []
+    if measured.world is None:
+        found.append("the log does not say how many devices it ran on: taken for as many as the plan has")
+    if measured.assumed:
+        names = " and ".join(_NAMES[name] for name in measured.assumed)
+        found.append(f"the log does not say its {names}: the plan's, and tokens/s are wrong where it ran another")
+    length = _length(estimate)
+    if measured.sequence is not None and length is not None and measured.sequence != length:
+        found.append(
+            f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f}: "
+            "utilization is by what a token costs there, the step time by that in the plan"
+        )
+    batch = _plain(estimate.tokens.stretches[-1].global_batch_sequences)
+    if measured.batch and batch and measured.batch != batch and measured.world == _plain(estimate.mesh.world_size):
+        found.append(
+            f"the log ran {measured.batch:,.0f} sequences a step, the plan has {batch:,.0f} on as many devices: "
+            "bubbles and communication weigh otherwise"
+        )
+    return found
+
+
+_NAMES: Final = {"batch": "global batch", "sequence": "sequence length"}
 
 
 def written(text: str, plan: Plan, found: Calibration) -> str:

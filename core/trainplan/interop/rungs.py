@@ -39,7 +39,7 @@ def _values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, floa
     ratio = "memory.calibration" in found.edits
     return {
         "utilization": found.utilization,
-        "utilization_variation": one.variation,
+        "utilization_variation": None if one.of_means else one.variation,
         "tokens_per_second": one.rate,
         "tokens_per_second_ratio": _ratio(one.rate, planned["tokens_per_second_per_accelerator"])
         if rung == "short-scaled"

@@ -10,6 +10,7 @@ import pytest
 
 from trainplan.interop.calibration import calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
+from trainplan.interop.rungs import rung_values
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import plan_of_text
 
@@ -119,3 +120,43 @@ def test_one_edit_keeps_the_rest_of_the_text(varied: Any, example: str) -> None:
     ]
     assert all(line in text for line in kept)
     assert set_all(text, after, ["name=same"]).plan.name == "same"
+
+
+def test_another_length_costs_other_flop(varied: Any) -> None:
+    """The plan has 1,024 tokens a sequence. A token at 4,096 costs what it costs in a plan of that length."""
+    run = replace(RUN, sequence=4096.0, peak=1e9)
+    found = calibration(varied(), run, "a.log", TODAY)
+    there = varied("data.sequence_length=4096")
+    assert found.utilization == pytest.approx(2e8 * float(there.speed.flops_per_token) / 1e15)
+    assert found.utilization > 1.1 * 2e8 * float(varied().speed.flops_per_token) / 1e15
+    plain = calibration(varied(), RUN, "a.log", TODAY)
+    assert found.step_time is not None
+    assert plain.step_time is not None
+    assert found.step_time < plain.step_time / 1.1
+    assert "memory.calibration" not in found.edits
+    assert any("sequences of 4,096 tokens, the plan has 1,024" in note for note in found.notes)
+
+
+def test_what_the_plan_lent_is_said(varied: Any) -> None:
+    found = calibration(varied(), replace(RUN, assumed=("batch", "sequence")), "a.log", TODAY)
+    assert any("does not say its global batch and sequence length" in note for note in found.notes)
+
+
+def test_means_are_judged_as_means(varied: Any) -> None:
+    """A mean of ten varies less than a step: too much of it is too much, and little of it fills no check of steps."""
+    loud = calibration(varied(), replace(RUN, variation=0.2, steps_a_line=10.0), "a.log", TODAY)
+    assert any(note.startswith("C7: means of 10 steps vary by 20.0 %") for note in loud.notes)
+    quiet = calibration(varied(), replace(RUN, variation=0.01, steps_a_line=10.0), "a.log", TODAY)
+    assert not any(note.startswith("C7") for note in quiet.notes)
+    assert "utilization_variation" not in rung_values(varied(), quiet, "one-device")
+    single = calibration(varied(), replace(RUN, variation=0.01), "a.log", TODAY)
+    assert rung_values(varied(), single, "one-device").get("utilization_variation") == 0.01
+
+
+def test_another_batch_on_as_many_devices_is_said(varied: Any) -> None:
+    small = calibration(varied(), replace(RUN, batch=64.0), "a.log", TODAY)
+    assert any("64 sequences a step, the plan has 1,024" in note for note in small.notes)
+    fewer = calibration(varied(), replace(RUN, batch=64.0, world=8.0), "a.log", TODAY)
+    assert not any(
+        "sequences a step" in note for note in (*fewer.notes, *calibration(varied(), RUN, "a.log", TODAY).notes)
+    )

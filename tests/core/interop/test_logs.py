@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainplan.interop.logs.measured import KEPT, Measured, Measurement
+from trainplan.interop.logs.measured import Measured, Measurement
 from trainplan.interop.logs.reading import LogError, read_log, text_reader
+from trainplan.interop.logs.series import KEPT
 
 SECONDS, BATCH, LENGTH, WORLD = 4.0, 512, 4096, 128
 RATE = BATCH * LENGTH / (SECONDS * WORLD)
@@ -168,7 +169,7 @@ def test_saves_and_what_follows_them(tmp_path: Path) -> None:
 
 def test_a_log_says_its_own_world_and_length(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
-    path.write_text("\n".join(megatron(200)))
+    path.write_text("\n".join(megatron(200)) + "\n")
     found = measured(path)
     assert (found.world, found.sequence, found.batch) == (WORLD, LENGTH, BATCH)
     assert found.rate == pytest.approx(RATE, rel=0.002)
@@ -241,7 +242,7 @@ def test_memory_of_many_steps_is_bounded() -> None:
     measurement = Measurement(BATCH, LENGTH, WORLD)
     for step in range(4 * KEPT):
         measurement.take(Step(step, seconds(step)))
-    assert len(measurement.series.numbers) < KEPT
+    assert len(measurement.series.rates) < KEPT
     found = measurement.result()
     assert found is not None
     assert found.rate == pytest.approx(RATE, rel=0.002)

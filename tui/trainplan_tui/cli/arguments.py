@@ -199,7 +199,7 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
         "logs",
         nargs="+",
         metavar="LOG",
-        help="Megatron, NeMo, torchtitan or OLMo-core log, CSV or JSON lines of metrics; or sacct --parsable2 output",
+        help="log of Megatron, NeMo, torchtitan or OLMo-core, or gzip of one; CSV or JSON lines of metrics; sacct --parsable2",
     )
     sub.add_argument("--write", action="store_true", help="write what was measured into the plan")
     _json(sub)

@@ -68,11 +68,9 @@ def _measured(options: Options, estimate: Estimate) -> Measured:
             raise Refused(str(error)) from None
     found = measurement.result()
     if found is None:
-        dropped = measurement.dropped["without batch, length or world"]
-        why = f"{dropped} steps without batch, length or world" if dropped else "no line of a step was found"
         raise Refused(
-            f"{_names(options)}: {why}. Logs of Megatron-LM, Megatron-DeepSpeed, NeMo, torchtitan and OLMo-core are read, "
-            "and CSV or JSON lines with a column of step time or tokens a second"
+            f"{_names(options)}: {measurement.nothing()}. Logs of Megatron-LM, Megatron-DeepSpeed, NeMo, torchtitan and "
+            "OLMo-core are read, and CSV or JSON lines with a column of step time or tokens a second"
         )
     return found
 
@@ -126,9 +124,8 @@ def _print(plan: Opened, found: Calibration) -> None:
     key = "memory_reserved" if one.peak_reserved else "memory_allocated"
     _line(f"{key.removeprefix('memory_')}, GiB", _gib(planned[key]), _gib(one.peak), "{:,.2f}")
     _line("checkpoint stall, s", planned["checkpoint_stall"], one.stall, "{:,.4g}")
-    say(
-        f"variation {100 * one.variation:.1f} %, 80 % of steps {one.rate_low:,.0f} to {one.rate_high:,.0f} tokens/s/accelerator"
-    )
+    lines = "means" if one.of_means else "steps"
+    say(f"{one.spread()}, 80 % of {lines} {one.rate_low:,.0f} to {one.rate_high:,.0f} tokens/s/accelerator")
     for reason, count in sorted(one.dropped.items()):
         say(f"dropped {count}: {reason}")
     if found.factor is not None and found.predicted_ratio is not None:
@@ -163,6 +160,7 @@ def _as_json(found: Calibration, *, written_too: bool) -> dict[str, object]:
             "p10": one.rate_low,
             "p90": one.rate_high,
             "variation": one.variation,
+            "steps_a_line": one.steps_a_line,
             "utilization": found.utilization,
             "step_time": found.step_time,
             "memory_peak": one.peak,

@@ -67,7 +67,7 @@ class LogSheet(Listing):
             return "stopped"
         measured = measurement.result()
         if measured is None:
-            return f"{self.name}: no line of a step was found, or steps lack batch, length or world"
+            return f"{self.name}: {measurement.nothing()}"
         return calibration(figures, measured, self.name, today)
 
     def _progress(self, done: int, size: int) -> None:
@@ -117,10 +117,8 @@ class LogSheet(Listing):
             ("checkpoint stall, s", *_pair(planned["checkpoint_stall"], one.stall, "{:,.4g}")),
         )
         lines = [self._row(*row, width) for row in rows if row[2] != "-"]
-        told = (
-            f"{one.framework}, {one.steps_used} of {one.steps_seen} steps used, variation {100 * one.variation:.1f} %"
-        )
-        return [*lines, text_line(told, width, self.glyphs)]
+        told = f"{one.framework}, {one.steps_used} of {one.steps_seen} steps used, {one.spread()}"
+        return [*lines, *(text_line(line, width, self.glyphs) for line in _wrapped(told, width))]
 
     def _row(self, name: str, planned: str, measured: str, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)

@@ -8,13 +8,23 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One printed step: its number, its time, its sequences, or tokens a second of one device; None where it does not say."""
+    """One printed step: its number, its time, its sequences and their length, or tokens a second of one device.
+
+    None where it does not say. `mean` where time or rate is the mean of all steps since the line before.
+    """
 
     number: int
     seconds: float | None = None
     sequences: float | None = None
     rate: float | None = None
     skipped: bool = False
+    length: float | None = None
+    mean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Training starts, anew or again: the step printed next is a first one, whatever its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,17 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """A line of steps that is known and cannot be measured from; `why`, and what would do."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Framework:
     """Which framework prints such lines."""
 
     name: str
 
 
-Event: TypeAlias = "Step | Stall | Peak | Retries | Setting | Interruption | Unread | Framework"
+Event: TypeAlias = "Step | Begin | Stall | Peak | Retries | Setting | Interruption | Unread | Foreign | Framework"

@@ -1,7 +1,8 @@
-"""Lines of Megatron-LM, Megatron-DeepSpeed and NeMo: cells between bars, each `key: value`.
+"""Lines of Megatron-LM and what descends from it: cells between bars, each `key: value`.
 
-Look-alike lines differ in unit: Megatron-LM prints milliseconds, Megatron-DeepSpeed seconds. Printed TFLOP/s follow three
-conventions and are never read; tokens a second are worked out from batch, length, time and world.
+Look-alike lines differ in unit: Megatron-LM prints milliseconds, Megatron-DeepSpeed either. Printed TFLOP/s follow three
+conventions and are never read; tokens a second are taken where they are printed of one device, and else worked out from batch,
+length, time and world. Times are means over the log's interval. A cell that its bar does not close may be cut, and is not read.
 """
 
 from __future__ import annotations
@@ -10,36 +11,53 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Setting, Stall, Step, Unread
+from trainplan.interop.logs.events import (
+    Begin,
+    Event,
+    Framework,
+    Interruption,
+    Peak,
+    Retries,
+    Setting,
+    Stall,
+    Step,
+    Unread,
+)
 
 MEBI: Final = 2.0**20
-_ITERATION = re.compile(r"iteration\s+(\d+)\s*/")
-_CUT = re.compile(r"^\W*(?:\[[^]]*\]\s*)*iteration\s+\d+\s*/\s*\d+\s*\|")
+GIBI: Final = 2.0**30
+_ITERATION = re.compile(r"iteration:?\s+(\d+)\s*/")
+_CUT = re.compile(r"(?:^|[\s\]:])iteration\s+\d+\s*/\s*\d+\s*\|")
 """The head of a line of a step, which the rest has to follow."""
-_SAVE = re.compile(r"save-checkpoint \.*:\s*\(?\s*([\d.]+)(?:\s*,\s*([\d.]+))?")
-_SETTING = re.compile(r"^\W*(?:\w+:)?\s*(world_size|seq_length|global_batch_size)\s*\.{2,}\s*(\d+)\s*$")
-_WORLD = re.compile(r"using world size:\s*(\d+)")
-_NAMES: Final = {"world_size": "world", "seq_length": "sequence", "global_batch_size": "batch"}
-
-
-def events_of(line: str) -> Iterator[Event]:
-    """What one line says; nothing where it is not a line of these frameworks."""
-    if "train_step_timing in s:" in line:
-        yield from _nemo(line)
-    elif "elapsed time per iteration (" in line:
-        yield from _step(line)
-    elif "save-checkpoint " in line:
-        yield from _stall(line)
-    elif "memory (MB)" in line:
-        yield from _memory(line)
-    elif "saving checkpoint at iteration" in line:
-        yield Interruption("checkpoint")
-    elif "validation loss at iteration" in line:
-        yield Interruption("evaluation")
-    elif "iteration" in line and _CUT.match(line):
-        yield Unread()
-    else:
-        yield from _settings(line)
+_SAVE = re.compile(r"\bsave-checkpoint(?:\s*\.*)?:\s*\(?\s*([\d.]+)(?:\s*,\s*([\d.]+))?")
+_SETTING = re.compile(
+    r"(?:^|[\s\]:])(world_size|global_num_gpus|seq_length|global_batch_size|train_batch_size)\s*\.{2,}\s*(\d+)(?:\.+\w+)?\s*$"
+)
+"""Megatron's arguments; GPT-NeoX ends them with `updated` or `default`."""
+_WORLD = re.compile(r"(?:using world size:\s*|dist_world_size=|distributed processes registered\. Starting with )(\d+)")
+"""Megatron, the launcher of DeepSpeed, Lightning."""
+_RANKS = re.compile(r"\[rank-\d+/(\d+)\]")
+_ALLOCATED = re.compile(r"\bMaxMemAllocated=([\d.]+)GB")
+"""DeepSpeed's timer line: GB are 2**30 bytes there, deepspeed/utils/timer.py."""
+_NAMES: Final = {
+    "world_size": "world",
+    "global_num_gpus": "world",
+    "seq_length": "sequence",
+    "global_batch_size": "batch",
+    "train_batch_size": "batch",
+}
+ELAPSED: Final = "elapsed time per iteration ("
+_SECONDS, _MILLISECONDS = f"{ELAPSED}s):", f"{ELAPSED}ms):"
+_DEEPSPEED_RATE, _PRIMUS_RATE = "tokens per gpu per second (tgs):", "tokens per GPU (tokens/s/GPU):"
+"""Of one device."""
+_PEAKS: Final = (
+    ("max reserved", MEBI, True),
+    ("max allocated", MEBI, False),
+    ("mem-max-reserved-gigabytes", 1e9, True),
+    ("mem-max-allocated-gigabytes", 1e9, False),
+)
+"""Megatron-LM, whose MB are 2**20 bytes, and Megatron Bridge, whose gigabytes are 10**9: 295.52 were reserved of 287.98 GiB."""
+_STARTS: Final = ("[before the start of training step]", "[after megatron is initialized]")
 
 
 def cells(line: str) -> dict[str, str]:
@@ -49,49 +67,101 @@ def cells(line: str) -> dict[str, str]:
 
 
 def number(text: str | None) -> float | None:
-    """A finite number, or None."""
+    """A finite number, or None. Of `now/mean so far`, as Primus prints, the first."""
     try:
-        value = float((text or "").replace(",", ""))
+        value = float((text or "").partition("/")[0].replace(",", ""))
     except ValueError:
         return None
     return value if value - value == 0.0 else None
 
 
-def _step(line: str) -> Iterator[Event]:
-    found, iteration = cells(line), _ITERATION.search(line)
-    in_seconds = "elapsed time per iteration (s)" in found
-    elapsed = number(found.get(f"elapsed time per iteration ({'s' if in_seconds else 'ms'})"))
-    if iteration is None or elapsed is None or elapsed <= 0:
-        yield Unread()
-        return
-    yield Framework("Megatron-DeepSpeed" if in_seconds else "Megatron-LM")
-    tokens, samples = number(found.get("consumed tokens")), number(found.get("consumed samples"))
-    if tokens and samples and (tokens / samples).is_integer():
-        yield Setting("sequence", tokens / samples)
-    skipped = number(found.get("number of skipped iterations")) or number(found.get("number of nan iterations"))
-    seconds = elapsed if in_seconds else elapsed / 1e3
-    yield Step(int(iteration[1]), seconds, number(found.get("global batch size")), skipped=bool(skipped))
+def cell(line: str, key: str) -> float | None:
+    """The number after a key, where a bar closes its cell."""
+    start = line.find(key)
+    end = line.find("|", start) if start >= 0 else -1
+    return number(line[start + len(key) : end]) if end >= 0 else None
 
 
-def _nemo(line: str) -> Iterator[Event]:
-    found, iteration = cells(line), _ITERATION.search(line)
-    seconds = number(found.get("train_step_timing in s"))
-    if iteration is None or seconds is None or seconds <= 0:
-        yield Unread()
-        return
-    yield Framework("NeMo")
-    peak = number(found.get("peak_memory_usage"))
-    if peak:
-        yield Peak(peak, reserved=False)
-    rate = number(found.get("tokens_per_sec_per_gpu"))
-    yield Step(
-        int(number(found.get("global_step")) or int(iteration[1])),
-        seconds,
-        number(found.get("global_batch_size")),
-        rate,
-    )
-    if "val_loss" in found:
+class MegatronLines:
+    """Lines of one log. What a line says of its length is seen against the line before."""
+
+    def __init__(self) -> None:
+        self._before = (0.0, 0.0)
+        self._told = False
+
+    def events_of(self, line: str) -> Iterator[Event]:
+        """What one line with an elapsed time says after those before it."""
+        iteration, in_seconds = _ITERATION.search(line), _SECONDS in line
+        elapsed = cell(line, _SECONDS if in_seconds else _MILLISECONDS)
+        if iteration is None or elapsed is None or elapsed <= 0:
+            yield Unread()
+            return
+        yield Framework(_framework(line))
+        seconds, length = (elapsed if in_seconds else elapsed / 1e3), self._length(line)
+        batch = cell(line, "global batch size:") or _batch(line, seconds)
+        rate = cell(line, _DEEPSPEED_RATE) or cell(line, _PRIMUS_RATE)
+        if not self._told and (rate or "[rank-" in line):
+            yield from self._world(line, rate, seconds, (batch or 0.0) * (length or 0.0))
+        skipped = cell(line, "number of skipped iterations:") or cell(line, "number of nan iterations:")
+        yield Step(int(iteration[1]), seconds, batch, rate, bool(skipped), length, mean=True)
+
+    def _length(self, line: str) -> float | None:
+        """Tokens of a sequence: as printed, else of what was consumed since the line before."""
+        tokens = cell(line, "consumed tokens:")
+        samples = cell(line, "consumed samples:") if tokens else None
+        if not tokens or not samples:
+            return None
+        before, self._before = self._before, (tokens, samples)
+        more = (tokens - before[0], samples - before[1]) if samples > before[1] else (tokens, samples)
+        printed = cell(line, "actual seqlen:")
+        return printed or (more[0] / more[1] if (more[0] / more[1]).is_integer() else None)
+
+    def _world(self, line: str, rate: float | None, seconds: float, tokens: float) -> Iterator[Event]:
+        """Devices, once a log: printed, or those at which both rates of a line agree."""
+        ranks = _RANKS.search(line)
+        world = float(ranks[1]) if ranks else tokens / (seconds * rate) if rate else 0.0
+        if world >= 1.0 and abs(world - round(world)) < 0.01 * world:
+            self._told = True
+            yield Setting("world", float(round(world)))
+
+
+def other_events(line: str) -> Iterator[Event]:
+    """What a line around the steps says: saves, evaluations, memory, settings, starts, and a step whose line is cut."""
+    if "save-checkpoint" in line:
+        yield from _stall(line)
+    elif "memory (MB)" in line or "memory (GB)" in line:
+        yield from _memory(line)
+    elif "iteration" in line:
+        yield from _cut_or_marked(line)
+    elif "datetime:" in line:
+        if any(start in line for start in _STARTS):
+            yield Begin()
+    else:
+        yield from _settings(line)
+
+
+def _cut_or_marked(line: str) -> Iterator[Event]:
+    if "saving checkpoint at iteration" in line:
+        yield Interruption("checkpoint")
+    elif "validation loss at iteration" in line:
         yield Interruption("evaluation")
+    elif _CUT.search(line):
+        yield Unread()
+
+
+def _framework(line: str) -> str:
+    if "approx flops per GPU" in line:
+        return "GPT-NeoX"
+    return "Megatron-DeepSpeed" if "samples per second:" in line or _SECONDS in line else "Megatron-LM"
+
+
+_SAMPLES = re.compile(r"\bsamples/sec:\s*([\d.]+)\s*\|")
+
+
+def _batch(line: str, seconds: float) -> float | None:
+    """GPT-NeoX prints sequences a second in place of its batch."""
+    found = _SAMPLES.search(line)
+    return float(round(float(found[1]) * seconds)) or None if found else None
 
 
 def _stall(line: str) -> Iterator[Event]:
@@ -103,16 +173,22 @@ def _stall(line: str) -> Iterator[Event]:
 
 def _memory(line: str) -> Iterator[Event]:
     found = cells(line)
-    for key, reserved in (("max reserved", True), ("max allocated", False)):
+    for key, unit, reserved in _PEAKS:
         value = number(found.get(key, "").split(" ")[0])
         if value:
-            yield Peak(value * MEBI, reserved)
+            yield Peak(value * unit, reserved)
+    retries = number(found.get("mem-alloc-retires"))
+    if retries:
+        yield Retries(int(retries))
 
 
 def _settings(line: str) -> Iterator[Event]:
-    setting = _SETTING.match(line) if ".." in line else None
+    setting = _SETTING.search(line) if ".." in line else None
     if setting is not None:
         yield Setting(_NAMES[setting[1]], float(setting[2]))
-    world = _WORLD.search(line) if "using world size:" in line else None
+    world = _WORLD.search(line) if "world" in line or "processes" in line else None
     if world is not None:
         yield Setting("world", float(world[1]))
+    allocated = _ALLOCATED.search(line) if "MaxMemAllocated" in line else None
+    if allocated is not None:
+        yield Peak(float(allocated[1]) * GIBI, reserved=False)

@@ -10,9 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from trainplan.interop.logs.events import Event, Framework, Peak, Retries, Step
-from trainplan.interop.logs.megatron import number
-from trainplan.interop.logs.torch import GIBI
+from trainplan.interop.logs.events import Event, Foreign, Framework, Peak, Retries, Step, Unread
+from trainplan.interop.logs.megatron import GIBI, number
 
 STEP: Final = ("step", "_step", "iteration", "global_step", "trainer/global_step", "iter")
 SECONDS: Final = (
@@ -25,6 +24,13 @@ SECONDS: Final = (
     "step_time_s",
     "seconds_per_step",
     "time_per_step",
+    "perf/step_time_seconds",
+)
+MILLISECONDS: Final = (
+    "elapsed time per iteration (ms)",
+    "elapsed_time_per_iteration_ms",
+    "time_per_iteration_ms",
+    "step_time_ms",
 )
 RATE: Final = (
     "throughput(tps)",
@@ -35,50 +41,119 @@ RATE: Final = (
     "tps",
     "tokens/s/device",
     "tokens_per_second_per_device",
+    "tokens per gpu per second (tgs)",
+    "throughput/device/tokens_per_sec",
+    "throughput/device/tokens_per_second",
+    "perf/per_device_tokens_per_sec",
 )
+MEANS: Final = ("time_metrics/end_to_end(s)", "throughput(tps)", "iteration-time")
+"""Columns of torchtitan and Megatron-LM that hold means over their interval."""
 BATCH: Final = ("batch-size", "global_batch_size", "batch_size")
 RESERVED: Final = ("memory/max_reserved(gib)", "gpu_memory/gpu reserved mem (gib)", "max_reserved_gib")
 RETRIES: Final = ("memory/num_alloc_retries", "num_alloc_retries")
-BYTES: Final = ("peak_memory_usage", "max_memory_allocated")
+BYTES_RESERVED: Final = ("max_memory_reserved", "cuda_max_memory_reserved")
+BYTES: Final = ("peak_memory_usage", "max_memory_allocated", "mem-max-allocated-bytes")
+TIMED: Final = frozenset((*SECONDS, *MILLISECONDS, *RATE))
+WRAPPED: Final = ("log", "message", "textPayload")
+"""Where Docker, and collectors of logs, keep a line."""
 
 
 class UnknownColumns(ValueError):
-    """A table whose columns tell no time and no rate; the message names what it has and what would do."""
+    """A table whose columns tell no time and no rate, or those of several runs; the message names what it has and what would do."""
 
 
 def csv_events(header: str) -> Callable[[str], Iterator[Event]]:
-    """A reader of the rows under a header line. Raises UnknownColumns."""
-    columns = _fields(header)
-    _refuse_unknown(dict.fromkeys(columns))
+    """A reader of the rows under a header line; commas, tabs or semicolons part them. Raises UnknownColumns."""
+    comma = max(",\t;", key=header.count)
+    columns = _fields(header, comma)
+    _refuse_unknown(columns)
+    _refuse_several(columns)
 
     def events(line: str) -> Iterator[Event]:
-        yield from _row(dict(zip(columns, _fields(line), strict=False)))
+        fields = _fields(line, comma)
+        if any(fields) and len(fields) < len(columns):
+            yield Unread()
+        yield from _row(dict(zip(columns, fields, strict=False)))
 
     return events
 
 
-def _fields(line: str) -> list[str]:
-    return next(csv.reader([line.rstrip("\r\n")], strict=False), [])
+def of_table(header: str) -> bool:
+    """Whether a line is the header of a table: a step among its columns, whatever the file is named."""
+    comma = max(",\t;", key=header.count)
+    return comma in header and any(_metric(column) in STEP for column in _fields(header, comma))
+
+
+def _fields(line: str, comma: str) -> list[str]:
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=comma, strict=False), [])
+    except csv.Error:
+        return []
 
 
 def json_events(line: str) -> Iterator[Event]:
-    """What one JSON object on a line says; a line that is none says nothing."""
+    """What one JSON object on a line says; one that is cut is told, and what is no object says nothing."""
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError):
+        if line.lstrip().startswith('{"'):
+            yield Unread()
         return
     if isinstance(found, dict):
-        yield from _row({str(key): value for key, value in found.items()})  # pyright: ignore[reportUnknownVariableType]
+        row = _flat(found)  # pyright: ignore[reportUnknownArgumentType]
+        yield from _row(row) if _tells(row) else _foreign(row)
 
 
-def _refuse_unknown(row: Mapping[str, Any]) -> None:
-    named = {_metric(key) for key in row}
-    if named & {*SECONDS, *RATE}:
+def _flat(found: Mapping[Any, Any]) -> dict[str, Any]:
+    """Values by key, those of objects one level down among them."""
+    row = {str(key): value for key, value in found.items() if not isinstance(value, dict)}
+    for value in found.values():
+        if isinstance(value, dict):
+            row |= {str(key): inner for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return row
+
+
+def _tells(row: Mapping[str, Any]) -> bool:
+    return any(_metric(key) in TIMED for key in row)
+
+
+def _foreign(row: Mapping[str, Any]) -> Iterator[Event]:
+    """Objects of steps whose keys are none of time or rate."""
+    if any(_metric(key) in STEP for key in row):
+        yield Foreign(
+            f"objects have {', '.join(sorted(row)[:6])}, and none of {', '.join((*SECONDS, *RATE)[:12])}, ..."
+        )
+
+
+def wrapped_line(line: str) -> str | None:
+    """The line of a log that a container's log driver put into an object."""
+    if not any(f'"{key}"' in line for key in WRAPPED):
+        return None
+    try:
+        found: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    text = next((found[key] for key in WRAPPED if key in found), None) if isinstance(found, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _refuse_unknown(columns: list[str]) -> None:
+    named = {_metric(column) for column in columns}
+    if named & TIMED:
         return
-    has = ", ".join(sorted(row)[:8])
-    raise UnknownColumns(
-        f"no column of step time or tokens a second among {has}. One of: {', '.join((*SECONDS, *RATE))}"
+    has = ", ".join(sorted(columns)[:8])
+    known = ", ".join((*SECONDS, *MILLISECONDS, *RATE))
+    what = (
+        "TensorBoard names a scalar's column Value: name it by what it is. " if {"wall time", "value"} <= named else ""
     )
+    raise UnknownColumns(f"no column of step time or tokens a second among {has}. {what}One of: {known}")
+
+
+def _refuse_several(columns: list[str]) -> None:
+    """Columns `run - metric` of more than one run: the last would stand for all."""
+    runs = {column.rpartition(" - ")[0]: None for column in columns if " - " in column and _metric(column) in TIMED}
+    if len(runs) > 1:
+        raise UnknownColumns(f"columns of {len(runs)} runs, {', '.join(list(runs)[:4])}. A table of one run is right")
 
 
 def _metric(column: str) -> str:
@@ -87,20 +162,29 @@ def _metric(column: str) -> str:
 
 def _row(row: Mapping[str, Any]) -> Iterator[Event]:
     named = {_metric(key): value for key, value in row.items()}
-    step, seconds, rate = _first(named, STEP), _first(named, SECONDS), _first(named, RATE)
+    step, seconds, rate = _first(named, STEP), _seconds(named), _first(named, RATE)
     if not seconds and not rate:
         return
     yield Framework("metrics")
-    reserved, allocated = _first(named, RESERVED), _first(named, BYTES)
-    if reserved:
-        yield Peak(reserved * GIBI, reserved=True)
-    if allocated:
-        yield Peak(allocated, reserved=False)
+    yield from _memory(named)
+    if step is not None and step >= 0:
+        mean = any(named.get(key) not in (None, "") for key in MEANS)
+        yield Step(int(step), seconds or None, _first(named, BATCH), rate or None, mean=mean)
+
+
+def _seconds(named: Mapping[str, Any]) -> float | None:
+    milliseconds = _first(named, MILLISECONDS)
+    return _first(named, SECONDS) or (None if milliseconds is None else milliseconds / 1e3)
+
+
+def _memory(named: Mapping[str, Any]) -> Iterator[Event]:
+    for keys, unit, reserved in ((RESERVED, GIBI, True), (BYTES_RESERVED, 1.0, True), (BYTES, 1.0, False)):
+        peak = _first(named, keys)
+        if peak:
+            yield Peak(peak * unit, reserved)
     retries = _first(named, RETRIES)
     if retries and retries > 0:
         yield Retries(int(retries))
-    if step is not None and step >= 0:
-        yield Step(int(step), seconds or None, _first(named, BATCH), rate or None)
 
 
 def _first(named: Mapping[str, Any], keys: tuple[str, ...]) -> float | None:

@@ -1,10 +1,11 @@
 """Logs streamed line by line: what kind of log it is is seen from its lines, never from its name alone.
 
-A line is cut at 64 KiB and bytes that are no text are replaced, so that a broken file costs neither memory nor an error.
+Bytes that are no text are replaced, so that a broken file costs neither memory nor an error.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import stat
 from collections.abc import Callable, Iterator
@@ -12,25 +13,28 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from trainplan.interop.logs.events import Event, Step, Unread
+from trainplan.interop.logs.lines import LINE, LogError, lines, text_of
 from trainplan.interop.logs.measured import Measurement
-from trainplan.interop.logs.megatron import events_of as megatron_events
-from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_events
-from trainplan.interop.logs.torch import OlmoLines, titan_events
+from trainplan.interop.logs.megatron import ELAPSED, MegatronLines, other_events
+from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_events, of_table, wrapped_line
+from trainplan.interop.logs.nemo import nemo_events
+from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events
+from trainplan.interop.logs.torch import OlmoLines, of_titan, titan_events
 
-LINE, TOLD = 65_536, 4 << 20
+TOLD: Final = 4 << 20
 Progress = Callable[[int, int], None]
 """(bytes read, bytes in all), told every few MiB."""
 
 Reader = Callable[[str], Iterator[Event]]
-_DAY: Final = re.compile(r"\b(20\d\d-[01]\d-[0-3]\d)[ T_]\d\d[:-]\d\d")
+_TIME: Final = re.compile(r"\b(20\d\d-[01]\d-[0-3]\d)[ T_](\d\d)[:-](\d\d)(?:[:-](\d\d))?")
+_LAST_NUMBER: Final = re.compile(r"(?:(?<=[\s|:=,])|^)-?\d[\d.,]*(?:[eE][+-]?\d*)?$")
+_ESCAPE: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
-
-class LogError(Exception):
-    """A log that cannot be read, in one sentence with its place."""
+__all__ = ["LogError", "Progress", "read_log", "text_reader"]
 
 
 def read_log(path: Path, measurement: Measurement, progress: Progress | None = None) -> None:
-    """Hand every event of a log to a measurement. Raises LogError."""
+    """Hand every event of a log to a measurement; where it has no date, its file's stands. Raises LogError."""
     measurement.begin()
     try:
         status = path.stat()
@@ -38,80 +42,91 @@ def read_log(path: Path, measurement: Measurement, progress: Progress | None = N
             raise LogError(f"{path}: this is not a regular file")
         with path.open("rb") as file:
             _read(file, path, status.st_size, measurement, progress)
+        measurement.date = measurement.date or dt.date.fromtimestamp(status.st_mtime).isoformat()
     except OSError as error:
         raise LogError(f"{path}: {error.strerror or error}") from None
 
 
 def _read(file: BinaryIO, path: Path, size: int, measurement: Measurement, progress: Progress | None) -> None:
-    reader, done, told = _reader(path, file), 0, 0
-    for place, line in enumerate(lines(file), 1):
+    text = text_of(file, path)
+    reader, skipped = _reader(path, text)
+    done = 0
+    for place, line, whole in lines(text):
         done += len(line)
-        text = line.decode("utf-8", "replace")
-        for event in reader(text):
-            if isinstance(event, Step):
-                _date(text, measurement)
-            elif isinstance(event, Unread) and not measurement.first_unread:
-                measurement.first_unread = place
-            measurement.take(event)
-        if progress is not None and done - told >= TOLD:
-            told = done
-            progress(done, size)
+        _take(line, whole, place + skipped, reader, measurement)
+        if progress is not None and done >= TOLD:
+            done = 0
+            progress(file.tell(), size)
     if progress is not None:
         progress(size, size)
 
 
-def lines(file: BinaryIO) -> Iterator[bytes]:
-    """Lines of a file; the rest of one that is too long is passed over."""
-    whole = True
-    while line := file.readline(LINE):
-        if whole:
-            yield line
-        whole = line.endswith(b"\n")
+def _take(line: bytes, whole: bool, place: int, reader: Reader, measurement: Measurement) -> None:
+    text = line.decode("utf-8", "replace")
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    if "[step=" in text:
+        _timed(text, measurement)
+    for event in reader(text if whole else _before_cut(text)):
+        if isinstance(event, Step):
+            _timed(text, measurement)
+        elif isinstance(event, Unread) and not measurement.first_unread:
+            measurement.first_unread = place
+        measurement.take(event)
+    if not measurement.lines:
+        for event in foreign_events(text):
+            measurement.take(event)
 
 
-def _date(text: str, measurement: Measurement) -> None:
-    day = _DAY.search(text[:200])
-    if day is not None:
-        measurement.date = day[1]
+def _before_cut(text: str) -> str:
+    """A last line that has no end, without the number at its end: that may be cut."""
+    return _LAST_NUMBER.sub("", text)
 
 
-def _reader(path: Path, file: BinaryIO) -> Reader:
-    """The reader for a file's kind, the file left where its lines begin."""
-    start = file.tell()
+def _timed(text: str, measurement: Measurement) -> None:
+    """When a step was printed; OLMo's lines say it at the head of a step alone."""
+    time = _TIME.search(text[:200])
+    if time is not None:
+        measurement.at("{} {}:{}:{}".format(*time.groups(default="00")))
+
+
+def _reader(path: Path, file: BinaryIO) -> tuple[Reader, int]:
+    """The reader for a file's kind, and how many of its lines are read already."""
     head = file.readline(LINE).decode("utf-8", "replace").lstrip("\ufeff \t")
-    if head.startswith("{"):
-        file.seek(start)
-        return json_events
-    if head.startswith("["):
-        rest = file.read(1)
-        file.seek(start)
-        if path.suffix == ".json" and (rest or head.rstrip().endswith("]")):
-            raise LogError(f"{path}: a JSON array has to be read whole. One object a line is right: jq -c '.[]'")
-        return text_reader()
-    if _is_table(path, head):
+    if path.suffix.lower() in (".csv", ".tsv") or of_table(head):
         try:
-            return csv_events(head)
+            return csv_events(head), 1
         except UnknownColumns as error:
             raise LogError(f"{path}:1: {error}") from None
-    file.seek(start)
-    return text_reader()
-
-
-def _is_table(path: Path, head: str) -> bool:
-    return path.suffix.lower() in (".csv", ".tsv") or (
-        head.count(",") >= 1 and "step" in head.lower() and "|" not in head and ":" not in head
-    )
+    if head.startswith("[") and path.suffix == ".json" and (file.read(1) or head.rstrip().endswith("]")):
+        raise LogError(f"{path}: a JSON array has to be read whole. One object a line is right: jq -c '.[]'")
+    file.seek(0)
+    return text_reader(), 0
 
 
 def text_reader() -> Reader:
-    """A reader of text logs of every framework: a line says by its own words which it is."""
-    olmo = OlmoLines()
+    """A reader of logs of every framework: a line says by its own words which it is."""
+    megatron, olmo = MegatronLines(), OlmoLines()
 
     def events(line: str) -> Iterator[Event]:
-        yield from megatron_events(line)
-        if "tps:" in line or "checkpoint" in line or "validate step:" in line or "allocation retries" in line:
+        if line.startswith("{"):
+            inner = wrapped_line(line)
+            yield from json_events(line) if inner is None else events(inner)
+        elif ELAPSED in line:
+            yield from megatron.events_of(line)
+        elif "tps:" in line or "wps:" in line or "validate step:" in line:
             yield from titan_events(line)
-        if "=" in line or "heckpoint" in line:
-            yield from olmo.events_of(line)
+        elif "train_step_timing in s" in line or "reduced_train_loss=" in line:
+            yield from nemo_events(line)
+        elif "completed step:" in line:
+            yield from maxtext_events(line)
+        elif "tokens_per_sec_per_gpu:" in line:
+            yield from nanotron_events(line)
+        else:
+            yield from other_events(line)
+            if of_titan(line):
+                yield from titan_events(line)
+            if "=" in line or "heckpoint" in line:
+                yield from olmo.events_of(line)
 
     return events

@@ -1,57 +1,116 @@
-"""Lines of torchtitan and OLMo-core: tokens a second of one device are printed, so that batch and world need not be known."""
+"""Lines of torchtitan, OLMo-core and OLMo: tokens a second of one device are printed, so that batch and world need not be known.
+
+torchtitan's are means over its interval; OLMo-core's are of the printed step alone; OLMo's are running means.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import prod
 from typing import Final
 
-from trainplan.interop.logs.events import Event, Framework, Interruption, Peak, Retries, Stall, Step, Unread
-from trainplan.interop.logs.megatron import number
+from trainplan.interop.logs.events import (
+    Begin,
+    Event,
+    Framework,
+    Interruption,
+    Peak,
+    Retries,
+    Setting,
+    Stall,
+    Step,
+    Unread,
+)
+from trainplan.interop.logs.megatron import GIBI, number
 
-GIBI: Final = 2.0**30
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOUR = re.compile(r"\[\d[\d;]*m")
+"""What is left of a colour where the escape character was lost on the way."""
 _STEP = re.compile(r"(?<!validate )step:\s*(\d+)")
-_TPS = re.compile(r"\btps:\s*([\d,.]+)")
+_TPS = re.compile(r"\b(?:tps|wps):\s*([\d,.]+)")
 _MEMORY = re.compile(r"memory:\s*([\d.]+)GiB")
 _SAVED = re.compile(r"Finished saving the checkpoint.*?in ([\d.]+) seconds")
 _RETRIED = re.compile(r"(\d+) \w+ memory allocation retries")
-_OLMO_STEP = re.compile(r"\[step=(\d+)/")
-_OLMO_VALUE = re.compile(r"^\s*([\w/ ()]+?)=([\d,.eE+-]+)\s*$")
+_MESH = re.compile(r"-D device mesh with \[[^]]*\], \[([\d, ]+)\]")
+_DEGREES = re.compile(r"\b(?:pp|dp_replicate|dp_shard|cp|tp)=(\d+)")
+"""Degrees that multiply to the world: experts share the devices of the others."""
+_SIZES = (("batch", re.compile(r"global batch size (\d+)")), ("sequence", re.compile(r"sequence length (\d+)")))
+
+
+def of_titan(line: str) -> bool:
+    """Whether a line may be one of torchtitan's around its steps."""
+    return (
+        "heckpoint" in line
+        or "device mesh with" in line
+        or "batch size " in line
+        or "Training starts" in line
+        or "allocation retries" in line
+    )
 
 
 def titan_events(line: str) -> Iterator[Event]:
     """What one line of torchtitan says. Memory is what the allocator reserved; older lines have no gradient norm."""
-    plain = _COLOUR.sub("", line) if "\x1b" in line else line
+    plain = _COLOUR.sub("", line) if "[" in line else line
     if "Finished saving the checkpoint" in plain:
         saved = _SAVED.search(plain)
         if saved is not None:
             yield Stall(float(saved[1]))
         yield Interruption("checkpoint")
-        return
-    if "validate step:" in plain:
+    elif "validate step:" in plain:
         yield Interruption("evaluation")
-        return
-    if "memory allocation retries" in plain:
+    elif "memory allocation retries" in plain:
         retried = _RETRIED.search(plain)
         if retried is not None:
             yield Retries(int(retried[1]))
-        return
+    elif "tps:" in plain or "wps:" in plain:
+        yield from _titan_step(plain)
+    else:
+        yield from _titan_start(plain)
+
+
+def _titan_step(plain: str) -> Iterator[Event]:
     step, rate = _STEP.search(plain), _TPS.search(plain)
     value = number(rate[1]) if rate is not None else None
     if step is None or not value:
-        if "tps:" in plain:
-            yield Unread()
+        yield Unread()
         return
     yield Framework("torchtitan")
     memory = _MEMORY.search(plain)
     if memory is not None:
         yield Peak(float(memory[1]) * GIBI, reserved=True)
-    yield Step(int(step[1]), rate=value)
+    yield Step(int(step[1]), rate=value, mean=True)
+
+
+def _titan_start(plain: str) -> Iterator[Event]:
+    mesh = _MESH.search(plain)
+    if mesh is not None:
+        yield Setting("world", prod(float(size) for size in mesh[1].split(",") if size.strip()))
+    elif "device mesh with parallelism:" in plain:
+        yield Setting("world", prod(float(size) for size in _DEGREES.findall(plain)))
+    if "batch size" in plain:
+        for name, size in _SIZES:
+            found = size.search(plain)
+            if found is not None:
+                yield Setting(name, float(found[1]))
+    if "Training starts at step" in plain:
+        yield Begin()
+
+
+_OLMO_STEP = re.compile(r"\[step=(\d+)/")
+_OLMO_VALUE = re.compile(r"(?:^|\s)((?:throughput|gpu_memory|System|eval)/[^=]*)=([\d,.eE+-]+)\s*$")
+_OLMO_RATES: Final = {
+    "throughput/device/TPS": "OLMo-core",
+    "throughput/device/tokens_per_second": "OLMo, running means",
+}
+_OLMO_PEAKS: Final = {
+    "gpu_memory/GPU reserved mem (GiB)": (GIBI, True),
+    "System/Peak GPU Memory (MB)": (1e6, False),
+}
+"""OLMo's MB are 10**6 bytes allocated: peak_gpu_memory of olmo/torch_util.py."""
 
 
 class OlmoLines:
-    """Lines of OLMo-core, which spread one step over many: the step's head, then `key=value` lines."""
+    """Lines of OLMo-core and OLMo, which spread one step over many: the step's head, then `key=value` lines."""
 
     def __init__(self) -> None:
         self._step: int | None = None
@@ -64,18 +123,20 @@ class OlmoLines:
         elif "=" not in line:
             if "aving checkpoint" in line or "aved checkpoint" in line:
                 yield Interruption("checkpoint")
-        else:
+        elif "/" in line:
             yield from self._value(line)
 
     def _value(self, line: str) -> Iterator[Event]:
-        pair = _OLMO_VALUE.match(line)
+        pair = _OLMO_VALUE.search(line)
         value = number(pair[2]) if pair is not None else None
         if pair is None or value is None or self._step is None:
             return
-        if pair[1] == "throughput/device/TPS" and value > 0:
-            yield Framework("OLMo-core")
+        key = pair[1].strip()
+        if key in _OLMO_RATES and value > 0:
+            yield Framework(_OLMO_RATES[key])
             yield Step(self._step, rate=value)
-        elif pair[1] == "gpu_memory/GPU reserved mem (GiB)":
-            yield Peak(value * GIBI, reserved=True)
-        elif pair[1].startswith("eval/"):
+        elif key in _OLMO_PEAKS:
+            unit, reserved = _OLMO_PEAKS[key]
+            yield Peak(value * unit, reserved)
+        elif key.startswith("eval/"):
             yield Interruption("evaluation")

@@ -1,0 +1,70 @@
+"""Lines of frameworks that print all that a measurement needs in one line, and those that are known and print too little."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainplan.interop.logs.events import Event, Foreign, Framework, Peak, Step, Unread
+from trainplan.interop.logs.megatron import cells, number
+
+_MAXTEXT = re.compile(r"completed step:\s*(\d+), seconds:\s*([\d.]+),(?:.*?Tokens/s/device:\s*([\d.,]+),)?")
+_NANOTRON = re.compile(r"iteration:\s*(\d+)\s*/\s*\d+\s*\|")
+_SCALES: Final = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_FOREIGN: Final = (
+    (
+        "SamplesPerSec=",
+        "DeepSpeed's own timer counts micro steps in some versions; lines of the trainer that runs on it are read",
+    ),
+    (
+        "'learning_rate':",
+        "the Hugging Face Trainer prints losses and no time; a metrics table with a column of step time is read",
+    ),
+    (
+        "throughput/device/tokens_per_sec:",
+        "Composer prints means over a hundred batches; a table of its metrics is read",
+    ),
+    ("iter time:", "LitGPT's lines are of micro batches; its metrics.csv is read"),
+    ("s/it", "a progress bar shows a running mean; a metrics table with a column of step time is read"),
+    ("it/s", "a progress bar shows a running mean; a metrics table with a column of step time is read"),
+)
+
+
+def maxtext_events(line: str) -> Iterator[Event]:
+    """A `completed step` of MaxText; its seconds are of one step, and its older lines have no rate."""
+    found = _MAXTEXT.search(line)
+    if found is None:
+        yield Unread()
+        return
+    yield Framework("MaxText")
+    yield Step(int(found[1]), float(found[2]) or None, rate=number(found[3]) or None)
+
+
+def nanotron_events(line: str) -> Iterator[Event]:
+    """A line of Nanotron: the cells are Megatron's, the numbers end in K, M or G and hold three digits."""
+    head, found = _NANOTRON.search(line), cells(line)
+    rate = _scaled(found.get("tokens_per_sec_per_gpu"))
+    if head is None or not rate:
+        yield Unread()
+        return
+    yield Framework("Nanotron")
+    for key, reserved in (("cuda_max_memory_reserved", True), ("cuda_max_memory_allocated", False)):
+        peak = _scaled(found.get(key))
+        if peak:
+            yield Peak(peak, reserved)
+    yield Step(int(head[1]), None, _scaled(found.get("global_batch_size")), rate)
+
+
+def _scaled(text: str | None) -> float | None:
+    word = (text or "").strip()
+    value = number(word[:-1] if word[-1:] in _SCALES else word)
+    return None if value is None else value * _SCALES.get(word[-1:], 1.0)
+
+
+def foreign_events(line: str) -> Iterator[Event]:
+    """Why a line of steps cannot be measured from."""
+    for word, why in _FOREIGN:
+        if word in line:
+            yield Foreign(why)
+            return
