@@ -9,16 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trainplan.estimation import Estimate
-from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.interop.calibration import Calibration, calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
 from trainplan.interop.logs.reading import LogError, read_log
 from trainplan.interop.rungs import as_rung, rung_values
 from trainplan.plan.read import Opened, plan_of_text
-from trainplan.plan.tree import SpliceError
 from trainplan.review.ladder import rung_names
 from trainplan.review.measuring import Measurement, with_checks
-from trainplan_tui.cli import rating
+from trainplan_tui.cli import keeping, rating
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 GIB = 2.0**30
@@ -32,7 +30,11 @@ def run(options: Options) -> int:
     measured = _measured(options, estimate)
     found = calibration(estimate, measured, _names(options), dt.date.today())
     values, found = _rung(options, estimate, found), as_rung(found, options.rung or "")
-    saved = _write(options, plan, found, values) if options.write else []
+    saved = (
+        keeping.written(options, plan, lambda text: _changed(text, options, plan, found, values))
+        if options.write
+        else []
+    )
     if options.json:
         write_json({**_as_json(found, written_too=bool(options.write)), "rung": values})
         return 0
@@ -89,28 +91,12 @@ def _progress(log: str) -> Callable[[int, int], None] | None:
     return told
 
 
-def _write(options: Options, plan: Opened, found: Calibration, values: dict[str, float]) -> list[str]:
-    if options.set:
-        raise Refused(
-            "--set is for one call, --write for the file. Set the fields first: trainplan-tui set PLAN PATH=VALUE"
-        )
-    text = plan.source.text
-    try:
-        after = written(text, plan.plan, found)
-        if values:
-            checks = {metric: Measurement(value, _names(options)) for metric, value in values.items()}
-            edited = plan_of_text(after, options.plan)
-            after = with_checks(after, edited, options.rung or "", checks, options.plan).text
-    except SpliceError as error:
-        raise Refused(f"{options.plan}: {error}") from None
-    if after == text:
-        return ["nothing differs from the file"]
-    plan_of_text(after, options.plan)
-    try:
-        saved = save(Path(options.plan), after, expected_sha256=plan.source.sha256, had_bom=plan.source.had_bom)
-    except (SaveError, ChangedOnDisk) as error:
-        raise Refused(str(error)) from None
-    return [f"saved {Path(options.plan).name}", *saved.notes]
+def _changed(text: str, options: Options, plan: Opened, found: Calibration, values: dict[str, float]) -> str:
+    after = written(text, plan.plan, found)
+    if not values:
+        return after
+    checks = {metric: Measurement(value, _names(options)) for metric, value in values.items()}
+    return with_checks(after, plan_of_text(after, options.plan), options.rung or "", checks, options.plan).text
 
 
 def _print(plan: Opened, found: Calibration) -> None:

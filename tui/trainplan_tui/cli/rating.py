@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainplan.figure import Figure
-from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.interop.sacct import OwnRate, SacctError, own_rate
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import Opened
+from trainplan_tui.cli import keeping
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 PATH = "reliability.failures_per_node_day"
@@ -36,7 +36,7 @@ def run(options: Options) -> int:
         raise Refused(f"{', '.join(options.logs)}: {error}") from None
     planned = estimate.situation[PATH]
     before = float(planned) if isinstance(planned, Figure) else None
-    notes = _write(options, plan, found) if options.write else []
+    notes = keeping.written(options, plan, lambda text: _changed(text, options, plan, found)) if options.write else []
     if options.json:
         write_json(_as_json(found, before, written=bool(options.write)))
         return 0
@@ -67,21 +67,12 @@ def _print(plan: Opened, found: OwnRate, before: float | None) -> None:
     say("! FAILED counts as a failure; a mistake of a user ends a job in the same way")
 
 
-def _write(options: Options, plan: Opened, found: OwnRate) -> list[str]:
-    if options.set:
-        raise Refused(
-            "--set is for one call, --write for the file. Set the fields first: trainplan-tui set PLAN PATH=VALUE"
-        )
+def _changed(text: str, options: Options, plan: Opened, found: OwnRate) -> str:
     if found.failures == 0:
         raise Refused(
             f"no failure in {found.node_days:,.1f} node-days: the rate is below {found.high:.3g}, which no plan can state"
         )
-    edited = set_all(plan.source.text, plan.plan, [f"{PATH}={found.rate:.4g}"], options.plan)
-    try:
-        saved = save(Path(options.plan), edited.text, expected_sha256=plan.source.sha256, had_bom=plan.source.had_bom)
-    except (SaveError, ChangedOnDisk) as error:
-        raise Refused(str(error)) from None
-    return [f"saved {Path(options.plan).name}", *saved.notes]
+    return set_all(text, plan.plan, [f"{PATH}={found.rate:.4g}"], options.plan).text
 
 
 def _as_json(found: OwnRate, before: float | None, *, written: bool) -> dict[str, object]:

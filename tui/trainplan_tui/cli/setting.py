@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import open_plan
 from trainplan.plan.remarks import unrevised
-from trainplan_tui.cli.running import Options, Refused, say
+from trainplan_tui.cli.keeping import saved
+from trainplan_tui.cli.running import Options, say
 
 
 def run(options: Options) -> int:
@@ -18,15 +18,12 @@ def run(options: Options) -> int:
     if edited.text == plan.source.text:
         say("nothing differs from the file")
         return 0
-    try:
-        saved = save(Path(options.plan), edited.text, expected_sha256=plan.source.sha256, had_bom=plan.source.had_bom)
-    except (SaveError, ChangedOnDisk) as error:
-        raise Refused(str(error)) from None
+    notes = saved(options, plan, edited.text)
     changed = _changed(plan.source.text, edited.text)
     say(f"saved {Path(options.plan).name}, {changed} line{'' if changed == 1 else 's'} changed")
     for path, remark in unrevised(plan.source.text, edited.text):
         say(f"the comment beside {path} stays, and may no longer be true: {remark}")
-    for note in saved.notes:
+    for note in notes:
         say(note)
     return 0
 

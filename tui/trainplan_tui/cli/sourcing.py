@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainplan.files.save import ChangedOnDisk, SaveError, save
 from trainplan.interop.counts import ManifestError
 from trainplan.interop.sourced import Beside, beside, counted, unfit, written
-from trainplan.plan.read import Opened, plan_of_text
-from trainplan.plan.tree import SpliceError
+from trainplan.plan.read import Opened
+from trainplan_tui.cli import keeping
 from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, write_json
 
 
@@ -23,7 +22,7 @@ def run(options: Options) -> int:
     if refusal:
         raise Refused(refusal)
     found = beside(plan.plan, counts)
-    notes = _write(options, plan, found) if options.write else []
+    notes = keeping.written(options, plan, lambda text: written(text, found)) if options.write else []
     if options.json:
         write_json({"format": 1, "sources": [_as_json(one) for one in found], "written": bool(options.write)})
         return 0
@@ -31,26 +30,6 @@ def run(options: Options) -> int:
     for note in notes:
         say(note)
     return 0
-
-
-def _write(options: Options, plan: Opened, found: tuple[Beside, ...]) -> list[str]:
-    if options.set:
-        raise Refused(
-            "--set is for one call, --write for the file. Set the fields first: trainplan-tui set PLAN PATH=VALUE"
-        )
-    text = plan.source.text
-    try:
-        after = written(text, found)
-    except SpliceError as error:
-        raise Refused(f"{options.plan}: {error}") from None
-    if after == text:
-        return ["nothing differs from the file"]
-    plan_of_text(after, options.plan)
-    try:
-        saved = save(Path(options.plan), after, expected_sha256=plan.source.sha256, had_bom=plan.source.had_bom)
-    except (SaveError, ChangedOnDisk) as error:
-        raise Refused(str(error)) from None
-    return [f"saved {Path(options.plan).name}", *saved.notes]
 
 
 def _print(plan: Opened, found: tuple[Beside, ...]) -> None:
