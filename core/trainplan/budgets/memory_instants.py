@@ -90,9 +90,11 @@ def moving_instants(
     flight = f.activations_in_flight(each, flying)
     first = f.activations_with_layer(each, flying, again)
     found = [
-        _instant("loss", kept, flight, none, extra.logits, extra.buffers_loss),
+        _instant("loss", kept, flight, extra.standing, extra.logits, extra.buffers_loss),
         _instant("first layer of backward", kept, first, extra.temporaries, none, extra.buffers_layer),
-        _instant("end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end),
+        _instant(
+            "end of backward", kept, f.activations_left(each, flying, again), extra.standing, none, extra.buffers_end
+        ),
     ]
     if heaviest.mlp is not None:
         left = f.activations_without_mlp(each, flying, again, heaviest.mlp)
@@ -125,7 +127,7 @@ def _kept_each(s: Situation, common: Common, stage: Stage) -> tuple[Figure, Figu
 def settled_instants(s: Situation, common: Common, kept: States, extra: Work) -> tuple[Instant, ...]:
     """Instants without activations: the optimizer step, and evaluation in the loop."""
     none = nothing()
-    found = [_instant("optimizer step", kept, none, none, none, extra.buffers_step)]
+    found = [_instant("optimizer step", kept, none, extra.standing, none, extra.buffers_step)]
     if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
         found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
     return tuple(found)

@@ -22,6 +22,12 @@ ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
 
+EXPANDED: Final = ("torch-eager", "megatron-te")
+"""Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies.
+
+Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave.
+"""
+
 
 @record
 class Piece:
@@ -160,7 +166,7 @@ def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     element, kernels = element_bytes(s), word(s, "training.kernels")
     query, key_value = attention_widths(s, model)
-    if s.plan.training.attention == "eager" and kernels == "torch-eager" and not _core_recomputed(s):
+    if s.plan.training.attention == "eager" and kernels in EXPANDED and not _core_recomputed(s):
         parts = {"products": f.expanded_attention_kept(element, query)}
     else:
         parts = {"products": f.attention_kept(element, query, key_value)}
