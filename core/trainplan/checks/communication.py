@@ -94,7 +94,9 @@ def shard_group(estimate: Estimate) -> list[Finding]:
     size = estimate.plan.parallelism.shard_size
     if s.word("parallelism.sharding") != "hsdp" or size is None or not isinstance(domain, Figure):
         return []
-    right = domain / s["parallelism.tensor"]
+    data = estimate.mesh.data
+    ranks = data * s["parallelism.context"] if isinstance(data, Figure) else domain
+    right = min(domain / s["parallelism.tensor"], ranks)
     if size == right or domain <= 1 or right < 1:
         return []
     message = f"a shard group of {size:,.0f} ranks is not the scale-up domain of {domain:,.0f}"
@@ -108,7 +110,11 @@ def gathered_each_microbatch(estimate: Estimate) -> list[Finding]:
     s, count = estimate.situation, estimate.tokens.microbatches
     if s.word("parallelism.sharding") not in ("zero-3", "hsdp") or not isinstance(count, Figure) or count <= 1:
         return []
-    if not gathers_again(s) or not isinstance(estimate.communication.data, Figure):
+    if (
+        not gathers_again(s)
+        or not isinstance(estimate.communication.data, Figure)
+        or estimate.communication.data == 0.0
+    ):
         return []
     sent = float(estimate.communication.data)
     message = f"each of {count:,.0f} microbatches gathers the weights again: {sent / 1e9:,.1f} GB sent a step"
