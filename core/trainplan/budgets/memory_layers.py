@@ -249,9 +249,7 @@ def _experts(s: Situation) -> Figure:
             s["model.moe.num_experts_per_tok"],
             s["training.moe_imbalance"],
             element,
-            f.routed_streams(
-                s["parallelism.expert_tensor"], _trait("other copies of a routed token", 2.0 if eager else 1.0, "1")
-            ),
+            f.routed_streams(s["parallelism.expert_tensor"], _returned_copies(s)),
             s["model.hidden_size"],
             _copies(s),
             s["model.moe.moe_intermediate_size"],
@@ -260,6 +258,18 @@ def _experts(s: Situation) -> Figure:
     if s.value("model.moe.num_shared_experts"):
         parts["shared"] = f.mlp_kept(element, _copies(s), shared_width(s))
     return total(**parts)
+
+
+RETURNED: Final = {"megatron-te": 0.0, "torch-compile": 1.0, "torch-eager": 2.0}
+"""Copies of a routed token kept beside what experts read: Megatron-LM weighs tokens inside the experts, so none comes back.
+
+Megatron-LM d98e8a6, core/transformer/moe: experts.py weighs the activation, token_dispatcher.py unpermutes without probabilities.
+"""
+
+
+def _returned_copies(s: Situation) -> Figure:
+    kernels = word(s, "training.kernels")
+    return _trait("other copies of a routed token", RETURNED[kernels], "1")
 
 
 def shared_width(s: Situation) -> Figure:
