@@ -43,3 +43,38 @@ def test_others_keep_no_score_buffer(framework: str) -> None:
     beside = parts("eager", "attention_temporaries", training__framework=framework, training__kernels="torch-compile")
     assert beside["loss"] == 0.0
     assert 1.0 < beside["attention of the first layer"] < 1.2
+
+
+LLAMA_2_7B = {"preset": "llama-2-7b"}
+
+
+@pytest.mark.parametrize(("nodes", "fits"), [(2, False), (3, True)])
+def test_seven_billion_parameters_want_three_accelerators_of_stage_2(nodes: int, fits: bool) -> None:
+    """huggingface/trl issue 930: out of memory on 2 x 80 GB at 4,096 tokens; LlamaFactory issue 260 asks for 3 x 80 GB."""
+    plan = made(
+        model=LLAMA_2_7B,
+        training__framework="deepspeed",
+        training__attention="eager",
+        training__kernels="torch-eager",
+        training__loss="plain",
+        parallelism__sharding="zero-2",
+        parallelism__recompute="full",
+        data__sequence_length=4096,
+        cluster__nodes=nodes,
+        batch__global_batch_sequences=nodes,
+    )
+    assert bool(plan.memory.total <= plan.memory.usable) is fits
+    assert str(plan.memory.worst_instant) == "optimizer step"
+
+
+@pytest.mark.parametrize(("length", "fits"), [(8192, True), (16384, False), (32768, False)])
+def test_eager_attention_ends_at_eight_thousand_tokens(length: int, fits: bool) -> None:
+    """DachengLi1/LongChat issue 28: 7B trains at 8k on 80 GB, not at 16k or 32k, whatever the number of accelerators."""
+    plan = made(
+        model=LLAMA_2_7B,
+        training__framework="fsdp",
+        training__attention="eager",
+        parallelism__recompute="full",
+        data__sequence_length=length,
+    )
+    assert bool(plan.memory.total <= plan.memory.usable) is fits

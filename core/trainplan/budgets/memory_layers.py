@@ -241,7 +241,7 @@ def _dense(s: Situation) -> Figure:
 
 
 def _experts(s: Situation) -> Figure:
-    element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
+    element = element_bytes(s)
     parts = {
         "router": f.router_kept(s["model.moe.num_experts"]),
         "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
