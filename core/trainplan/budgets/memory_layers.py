@@ -5,20 +5,20 @@ The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 from trainplan.budgets.layer import heads, key_value_heads, norms_per_block
 from trainplan.budgets.memory_recipe import element_bytes, word
+from trainplan.budgets.memory_routed import experts_kept, experts_selected, mlp_width
+from trainplan.budgets.memory_routed import trait as _trait
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, total
 from trainplan.formulas import memory_layers as f
 from trainplan.frozen import field_names
 from trainplan.kinds import Kinds, choose
 
-ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
 
@@ -93,7 +93,7 @@ def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept
     stored = choose(
         s.kind(RECOMPUTE),
         none=lambda: whole,
-        selective=lambda: _selective(s, model, piece, cut, width),
+        selective=lambda: _selective(s, model, piece, cut, sparse=sparse),
         full=lambda: f.layer_kept(cut.tokens, _input(s), cut.residual, _trait("nothing", 0.0), cut.tensor),
     )
     again = choose(
@@ -115,13 +115,15 @@ def _core_again(s: Situation, piece: Piece, cut: Split, whole: Figure) -> Figure
     return f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.core, cut.tensor)
 
 
-def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, width: Figure) -> Figure:
+def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, *, sparse: bool) -> Figure:
     if s.plan.training.framework not in OP_LEVEL:
         inner = total(attention=piece.attention, mlp=piece.mlp)
         return f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
     element, query, key_value = element_bytes(s), *attention_widths(s, model)
     residual = f.alternate_residual_kept(element, s["model.hidden_size"])
-    inner = f.alternate_kept(element, query, key_value, width)
+    inner = f.alternate_kept(element, query, key_value, mlp_width(s, sparse=sparse))
+    if sparse and s.plan.training.framework == "torchtitan":
+        residual, inner = experts_selected(s, query, key_value)
     return f.layer_kept(cut.tokens, residual, cut.residual, inner, cut.tensor)
 
 
@@ -133,7 +135,7 @@ def attention_widths(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 
 def _piece(s: Situation, model: ModelBudget, *, sparse: bool) -> Piece:
     attention, core = _attention(s, model)
-    return Piece(_residual(s), attention, core, _experts(s) if sparse else _dense(s))
+    return Piece(_residual(s), attention, core, experts_kept(s, _copies(s)) if sparse else _dense(s))
 
 
 def norm_of(s: Situation, width: Figure) -> Figure:
@@ -238,59 +240,3 @@ def _copies(s: Situation) -> Figure:
 
 def _dense(s: Situation) -> Figure:
     return f.mlp_kept(element_bytes(s), _copies(s), s["model.intermediate_size"])
-
-
-def _experts(s: Situation) -> Figure:
-    element = element_bytes(s)
-    parts = {
-        "router": f.router_kept(s["model.moe.num_experts"]),
-        "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
-        "routed": f.routed_kept(
-            s["model.moe.num_experts_per_tok"],
-            s["training.moe_imbalance"],
-            element,
-            f.routed_streams(s["parallelism.expert_tensor"], _returned_copies(s)),
-            s["model.hidden_size"],
-            _copies(s),
-            s["model.moe.moe_intermediate_size"],
-        ),
-    }
-    if s.value("model.moe.num_shared_experts"):
-        parts["shared"] = f.mlp_kept(element, _copies(s), shared_width(s))
-    return total(**parts)
-
-
-RETURNED: Final = {"megatron-te": 0.0, "torch-compile": 1.0, "torch-eager": 2.0}
-"""Copies of a routed token kept beside what experts read: Megatron-LM weighs tokens inside the experts, so none comes back.
-
-Megatron-LM d98e8a6, core/transformer/moe: experts.py weighs the activation, token_dispatcher.py unpermutes without probabilities.
-"""
-
-
-def _returned_copies(s: Situation) -> Figure:
-    kernels = word(s, "training.kernels")
-    return _trait("other copies of a routed token", RETURNED[kernels], "1")
-
-
-def shared_width(s: Situation) -> Figure:
-    """Width of all shared experts of a layer together."""
-    own = s.value("model.moe.shared_expert_intermediate_size") is not None
-    width = s["model.moe.shared_expert_intermediate_size" if own else "model.moe.moe_intermediate_size"]
-    return f.times(s["model.moe.num_shared_experts"], width)
-
-
-def mlp_width(s: Situation, *, sparse: bool) -> Figure:
-    """Elements of the MLP of a token: its width, or that of the routed and shared experts it goes through."""
-    if not sparse:
-        return s["model.intermediate_size"]
-    routed = f.routed_width(
-        s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"], s["model.moe.moe_intermediate_size"]
-    )
-    if not s.value("model.moe.num_shared_experts"):
-        return routed
-    return total(routed=routed, shared=shared_width(s))
-
-
-@cache
-def _trait(name: str, value: float, unit: str = "bytes", source: str = ORACLE) -> Figure:
-    return given(name, value, unit, source)

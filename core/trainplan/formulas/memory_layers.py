@@ -143,6 +143,14 @@ def alternate_residual_kept(element: float, hidden: float) -> float:
     return element * 2.0 * hidden
 
 
+@formula(
+    "bytes", source="torchtitan op-level selective checkpoint: outputs of all_to_all_single, to the experts and back"
+)
+def exchanged_kept(element: float, chosen: float, imbalance: float, hidden: float) -> float:
+    """What expert ranks exchange of a token: its copies on the fullest rank, and its own copies as they come back."""
+    return element * chosen * hidden * (imbalance + 1.0)
+
+
 @formula("tokens", source="definition")
 def local_tokens(micro_batch: float, sequence_length: float, context: float) -> float:
     """Tokens of one microbatch on one rank; context ranks divide the sequence."""
