@@ -89,7 +89,7 @@ def _exchanged_otherwise(layout: Layout) -> Iterator[str]:
         yield 'context_type = "ring"'
         return
     heads, keys = (layout.size(f"model.num_{name}_heads") or 0 for name in ("attention", "key_value"))
-    common, beside = gcd(heads, 0 if plan.training.framework in COPIED else keys), tensor * layout.degree("pipeline")
+    common, beside = gcd(heads, keys), tensor * layout.degree("pipeline")
     whole = layout.world // beside if layout.world is not None and layout.world % beside == 0 else 0
     yield f"context = {nearest(gcd(common // tensor, whole), layout.degree('context')) if common % tensor == 0 else 1}"
 

@@ -5,20 +5,20 @@ The wiring names the pieces; the bytes of each are in `formulas.memory_layers`, 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import heads, key_value_heads, norms_per_block
+from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width
 from trainplan.budgets.memory_recipe import element_bytes, word
-from trainplan.budgets.memory_routed import experts_kept, experts_selected, mlp_width
-from trainplan.budgets.memory_routed import trait as _trait
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, total
+from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_layers as f
 from trainplan.frozen import field_names
 from trainplan.kinds import Kinds, choose
 
+ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
 
@@ -123,7 +123,7 @@ def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, *, sp
     residual = f.alternate_residual_kept(element, s["model.hidden_size"])
     inner = f.alternate_kept(element, query, key_value, mlp_width(s, sparse=sparse))
     if sparse and s.plan.training.framework == "torchtitan":
-        residual, inner = experts_selected(s, query, key_value)
+        residual, inner = _selected_experts(s, query, key_value)
     return f.layer_kept(cut.tokens, residual, cut.residual, inner, cut.tensor)
 
 
@@ -135,7 +135,7 @@ def attention_widths(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 
 def _piece(s: Situation, model: ModelBudget, *, sparse: bool) -> Piece:
     attention, core = _attention(s, model)
-    return Piece(_residual(s), attention, core, experts_kept(s, _copies(s)) if sparse else _dense(s))
+    return Piece(_residual(s), attention, core, _experts(s, _copies(s)) if sparse else _dense(s))
 
 
 def norm_of(s: Situation, width: Figure) -> Figure:
@@ -240,3 +240,59 @@ def _copies(s: Situation) -> Figure:
 
 def _dense(s: Situation) -> Figure:
     return f.mlp_kept(element_bytes(s), _copies(s), s["model.intermediate_size"])
+
+
+def _experts(s: Situation, copies: Figure) -> Figure:
+    """Bytes of a token in a layer with experts whose MLPs keep `copies` tensors: router, routed copies, shared experts."""
+    element = element_bytes(s)
+    parts = {
+        "router": f.router_kept(s["model.moe.num_experts"]),
+        "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
+        "routed": f.routed_kept(
+            s["model.moe.num_experts_per_tok"],
+            s["training.moe_imbalance"],
+            element,
+            f.routed_streams(s["parallelism.expert_tensor"], _returned(s)),
+            s["model.hidden_size"],
+            copies,
+            s["model.moe.moe_intermediate_size"],
+        ),
+    }
+    if s.value("model.moe.num_shared_experts"):
+        parts["shared"] = f.mlp_kept(element, copies, shared_width(s))
+    return total(**parts)
+
+
+RETURNED: Final = {"megatron-te": 0.0, "torch-compile": 1.0, "torch-eager": 2.0}
+"""Copies of a routed token kept beside what experts read: Megatron-LM weighs tokens inside the experts, so none comes back.
+
+Megatron-LM d98e8a6, core/transformer/moe: experts.py weighs the activation, token_dispatcher.py unpermutes without probabilities.
+"""
+
+
+def _returned(s: Situation) -> Figure:
+    kernels = word(s, "training.kernels")
+    return _trait("other copies of a routed token", RETURNED[kernels], "1")
+
+
+def _selected_experts(s: Situation, query: Figure, key_value: Figure) -> tuple[Figure, Figure]:
+    """Residual stream and interior that torchtitan's selective recompute keeps of a token in a layer with experts.
+
+    Its policy keeps every second product of dense weights, attention and what expert ranks exchange; grouped products of
+    experts are none of these. b5bcd76, distributed/activation_checkpoint.py; exchanges since commit c4e2291, September 2025.
+    """
+    element, hidden = element_bytes(s), s["model.hidden_size"]
+    has_shared = bool(s.value("model.moe.num_shared_experts"))
+    shared = shared_width(s) if has_shared else _trait("nothing", 0.0, "1")
+    chosen, imbalance = s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"]
+    inner = total(
+        products=f.alternate_kept(element, query, key_value, shared),
+        exchanged=f.exchanged_kept(element, chosen, imbalance, hidden, s["parallelism.expert"]),
+    )
+    stream = f.alternate_residual_kept if has_shared else f.checkpointed_kept
+    return stream(element, hidden), inner
+
+
+@cache
+def _trait(name: str, value: float, unit: str = "bytes", source: str = ORACLE) -> Figure:
+    return given(name, value, unit, source)

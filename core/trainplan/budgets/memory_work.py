@@ -130,7 +130,7 @@ def work(
     if model.expert is not None:
         temporaries = total(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
     standing = _score_buffer(s, model, cut)
-    if float(standing):
+    if _stands(s):
         temporaries = total(passing=temporaries, scores=standing)
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
@@ -175,9 +175,13 @@ def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> F
     )
 
 
+def _stands(s: Situation) -> bool:
+    return s.plan.training.framework == "megatron" and s.plan.training.attention == "eager"
+
+
 def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
     """One score matrix that Megatron-LM's own attention makes once and keeps for good; others take a new one each time."""
-    if s.plan.training.framework != "megatron" or s.plan.training.attention != "eager":
+    if not _stands(s):
         return nothing()
     each = given("bytes of a score in the standing buffer", float(element_bytes(s)), "bytes", BUFFERED)
     return f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor)

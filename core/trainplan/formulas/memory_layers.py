@@ -7,6 +7,7 @@ The kernel sets were measured on real tensors (tests/golden/saved_bytes.toml). K
 from __future__ import annotations
 
 from trainplan.formula import formula
+from trainplan.numeric import where
 
 ORACLE = "saved tensors measured with torch 2.13 on CPU, tests/golden/saved_bytes.toml"
 KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 4"
@@ -146,9 +147,9 @@ def alternate_residual_kept(element: float, hidden: float) -> float:
 @formula(
     "bytes", source="torchtitan op-level selective checkpoint: outputs of all_to_all_single, to the experts and back"
 )
-def exchanged_kept(element: float, chosen: float, imbalance: float, hidden: float) -> float:
+def exchanged_kept(element: float, chosen: float, imbalance: float, hidden: float, expert: float) -> float:
     """What expert ranks exchange of a token: its copies on the fullest rank, and its own copies as they come back."""
-    return element * chosen * hidden * (imbalance + 1.0)
+    return where(expert > 1.0, element * chosen * hidden * (imbalance + 1.0), 0.0)
 
 
 @formula("tokens", source="definition")
