@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_layout_cases import GIB, made, model
+from test_layout_cases import GIB, made, model, one
 
 GROUPED = {"num_key_value_heads": 8}
 PHI3 = model(hidden_size=3072, intermediate_size=8192, vocab_size=32064)
@@ -78,3 +78,15 @@ def test_eager_attention_ends_at_eight_thousand_tokens(length: int, fits: bool) 
         data__sequence_length=length,
     )
     assert bool(plan.memory.total <= plan.memory.usable) is fits
+
+
+@pytest.mark.parametrize(
+    ("framework", "attention", "told"),
+    [("megatron", "flash", True), ("megatron", "eager", False), ("fsdp", "flash", False)],
+)
+def test_transformer_engine_leaves_flash_attention_for_odd_heads(framework: str, attention: str, told: bool) -> None:
+    """Dao-AILab/flash-attention issue 1141: heads of 132 under Megatron, 219 TFLOP/s where 128 made 370."""
+    laid = made(model=model(head_dim=132), training__framework=framework, training__attention=attention)
+    finding = one(laid, "P11")
+    assert ("keeps every score" in finding.message) is told
+    assert finding.fix.startswith("128 or 136")
