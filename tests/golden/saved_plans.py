@@ -159,6 +159,6 @@ def _halves(row: Row, layer: Kept) -> tuple[float, float]:
     attention = fw.attention_temporaries(tokens, size, hidden, 1.0, query, 1.0) - float(layer.mlp)
     if row["attn"] == "eager":
         saved = 4.0 + (2.0 * size if row["dropout"] else size if size < 4.0 else 0.0)
-        beside = max(12.0 - saved, 0.0)
+        beside = max(12.0 - saved, size)
         attention += fw.score_temporaries(tokens, float(row["heads"]), float(row["seq"]), beside, 1.0)
     return mlp, attention

@@ -8,6 +8,8 @@ import pytest
 from test_framework_cases import EXPERTS
 from test_layout_cases import found, made, model
 
+AUTO = {"training__framework": "deepspeed"}
+
 
 def codes(estimated: Any, *names: str) -> list[tuple[str, str]]:
     return [(one.severity, one.code) for name in names for one in found(estimated, name)]
@@ -174,7 +176,24 @@ def test_deepspeed_cuts_heads_unevenly(framework: str, severity: str) -> None:
     laid = made(
         model=model(num_attention_heads=52, hidden_size=6656), training__framework=framework, parallelism__tensor=8
     )
-    assert set(codes(laid, "G6", "G7")) == {(severity, "G6"), (severity, "G7")}
+    assert codes(laid, "G6", "G7") == [(severity, "G6")]
+
+
+def test_one_number_of_tensor_ranks_mends_one_finding() -> None:
+    """DeepSpeed issue 3634 once more: heads, key heads and a width that all leave a rest are one fault with one fix."""
+    shape = model(
+        num_attention_heads=52, num_key_value_heads=26, hidden_size=6656, intermediate_size=17940, num_hidden_layers=8
+    )
+    (told,) = (one for code in ("G6", "G7") for one in found(made(model=shape, **AUTO, parallelism__tensor=8), code))
+    assert told.message.startswith("52 query heads, 17,940 columns of the MLP and 26 key heads do not divide over 8")
+    assert told.fix.startswith("tensor = 2")
+    assert not codes(made(model=shape, **AUTO, parallelism__tensor=2), "G6", "G7")
+
+
+def test_key_heads_that_query_heads_do_not_divide_into_are_told_once() -> None:
+    """flash-linear-attention issue 1029: no number of tensor ranks mends such heads, so the layout says nothing of them."""
+    laid = made(model=model(num_key_value_heads=6), parallelism__tensor=8)
+    assert codes(laid, "model-groups", "G7") == [("error", "model-groups")]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,8 @@ def test_c10_key_heads_and_tensor_ranks() -> None:
     finding = one(made(model=model(num_key_value_heads=2), parallelism__tensor=8), "G7")
     assert finding.severity == "warning"
     assert "0.16 keeps copies, older versions refuse" in finding.message
-    assert one(made(model=model(num_key_value_heads=6), parallelism__tensor=8), "G7").severity == "error"
+    six = model(num_key_value_heads=6, num_attention_heads=48, hidden_size=6144)
+    assert one(made(model=six, parallelism__tensor=8), "G7").severity == "error"
 
 
 def test_c12_what_a_sequence_is_a_multiple_of() -> None:

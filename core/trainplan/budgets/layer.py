@@ -12,6 +12,7 @@ from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, require, total
 from trainplan.formulas import attention as at
+from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import model as mo
 
 Kind: TypeAlias = Literal["weight", "bias", "norm", "scalar"]
@@ -226,3 +227,22 @@ def norm_layer(s: Situation) -> Layer | None:
     if norm is None or s.value("model.norms_per_block") == 0:
         return None
     return Layer((Tensor("norms", mo.block_norm_parameters(norms_per_block(s), norm), "norm", split=False),))
+
+
+def shared_width(s: Situation) -> Figure:
+    """Width of all shared experts of a layer together."""
+    own = s.value("model.moe.shared_expert_intermediate_size") is not None
+    width = s["model.moe.shared_expert_intermediate_size" if own else "model.moe.moe_intermediate_size"]
+    return ml.times(s["model.moe.num_shared_experts"], width)
+
+
+def mlp_width(s: Situation, *, sparse: bool) -> Figure:
+    """Elements of the MLP of a token: its width, or that of the routed and shared experts it goes through."""
+    if not sparse:
+        return s["model.intermediate_size"]
+    routed = ml.routed_width(
+        s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"], s["model.moe.moe_intermediate_size"]
+    )
+    if not s.value("model.moe.num_shared_experts"):
+        return routed
+    return total(routed=routed, shared=shared_width(s))

@@ -16,6 +16,7 @@ from trainplan.budgets.legality_experts import (
     expert_sequence,
     experts_in_group,
     replicated_experts,
+    replicated_groups,
     sharded_experts,
     split_experts,
     tensor_in_experts,
@@ -27,8 +28,10 @@ from trainplan.budgets.legality_released import (
     even_stages,
     exchange,
     fixed_chunks,
+    offloaded_stages,
     own_ranks,
     prediction_alone,
+    sequence_groups,
     tied_stages,
     uneven_chunks,
     windows_in_ring,
@@ -112,13 +115,24 @@ def experts(layout: Layout) -> Iterator[Broken]:
         message = f"{count} experts do not divide over {expert} expert ranks"
         paths = ("parallelism.expert", "model.moe.num_experts")
         yield Broken(
-            "G8", message, f"expert = {nearest(count, expert)}", paths, f"{count} experts not divisible by expert"
+            "G8", message, f"expert = {_expert_of(layout, count)}", paths, f"{count} experts not divisible by expert"
         )
     width = layout.size("model.moe.moe_intermediate_size")
     if width is not None and width % etp:
         message = f"expert width {width:,} does not divide over {etp} expert tensor ranks"
         paths, reason = ("parallelism.expert_tensor",), f"expert width {width:,} not divisible by expert tensor"
         yield Broken("G8", message, f"expert_tensor = {nearest(width, etp)}", paths, reason)
+
+
+def _expert_of(layout: Layout, count: int) -> str:
+    """The nearest expert ranks that divide the experts, and the mesh they are cut from where it is known."""
+    expert, world, ranks = layout.degree("expert"), layout.world, count
+    if layout.situation.plan.training.framework not in ONE_MESH:
+        beside = layout.degree("expert_tensor") * layout.degree("pipeline")
+        ranks = world // beside if world is not None and world % beside == 0 else count
+    elif layout.data is not None:
+        ranks = layout.data * layout.degree("context") * layout.degree("tensor") // layout.degree("expert_tensor")
+    return nearest(gcd(count, ranks), expert)
 
 
 def shard_group(layout: Layout) -> Iterator[Broken]:
@@ -208,6 +222,9 @@ RULES: Final[tuple[Rule, ...]] = (
     split_experts,
     tensor_in_experts,
     sharded_experts,
+    replicated_groups,
+    sequence_groups,
+    offloaded_stages,
 )
 
 

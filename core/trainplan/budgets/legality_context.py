@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
+from math import gcd, lcm
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest
+from trainplan.budgets.released import EXCHANGES
 
 WHOLE_SLICES: Final = ("deepspeed", "maxtext", "fsdp")
 """Frameworks whose all-to-all leaves a context rank one slice; Megatron-LM cuts two of every sequence.
@@ -76,7 +77,21 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
             return
         message = f"{size} {name} do not divide over {ranks} ranks of context x tensor, which all-to-all needs"
         paths = ("parallelism.context_type", "parallelism.context")
-        yield Broken("G10", message, 'context_type = "ring"', paths, f"{size} {name} not divisible by context x tensor")
+        fix = " or ".join(_exchanged_otherwise(layout))
+        yield Broken("G10", message, fix, paths, f"{size} {name} not divisible by context x tensor")
+        return  # key heads that break too are mended by the same
+
+
+def _exchanged_otherwise(layout: Layout) -> Iterator[str]:
+    """A ring where the framework's released code has one, else the context ranks over which both kinds of heads divide."""
+    plan, tensor = layout.situation.plan, layout.degree("tensor")
+    if "ring" in EXCHANGES[plan.training.framework].words:
+        yield 'context_type = "ring"'
+        return
+    heads, keys = (layout.size(f"model.num_{name}_heads") or 0 for name in ("attention", "key_value"))
+    common, beside = gcd(heads, keys), tensor * layout.degree("pipeline")
+    whole = layout.world // beside if layout.world is not None and layout.world % beside == 0 else 0
+    yield f"context = {nearest(gcd(common // tensor, whole), layout.degree('context')) if common % tensor == 0 else 1}"
 
 
 def _copied_keys(layout: Layout, keys: int, ranks: int) -> Iterator[Broken]:

@@ -121,3 +121,28 @@ def sharded_experts(layout: Layout) -> Iterator[Broken]:
         return
     message = f"expert {expert} with zero-3: DeepSpeed's own experts refuse it, and AutoEP alone runs it"
     yield Broken("G23", message, f"{fix}, or AutoEP", paths, "expert ranks with zero-3, for AutoEP alone", "warning")
+
+
+def replicated_groups(layout: Layout) -> Iterator[Broken]:
+    """G22: Megatron-LM d98e8a6, core/parallel_state.py: copies of the shard group divide the data ranks of experts too."""
+    plan, size, data = layout.situation.plan, layout.size("parallelism.shard_size"), layout.data
+    of_hsdp = plan.training.framework == "megatron" and layout.situation.word("parallelism.sharding") == "hsdp"
+    if not of_hsdp or None in (size, data, layout.world) or layout.shape.expert_layers is None:
+        return
+    ranks, world = (data or 1) * layout.degree("context"), layout.world or 1
+    expert, beside = layout.degree("expert"), layout.degree("expert_tensor") * layout.degree("pipeline")
+    if ranks % (size or 1) or world % (expert * beside):
+        return  # G11 and G3 say so
+    copies, inside = ranks // (size or 1), world // (expert * beside)
+    if inside % copies == 0:
+        return
+    message = f"data ranks of experts ({inside:,}) do not divide over {copies:,} shard groups: Megatron-LM refuses it"
+    legal = divisors(gcd(world // (beside * copies), layout.size("model.moe.num_experts") or 1))
+    fewer = (
+        f"expert = {nearest_of(legal, expert)}, or " if world % (beside * copies) == 0 and expert not in legal else ""
+    )
+    paths, reason = (
+        ("parallelism.shard_size", "parallelism.expert"),
+        "data ranks of experts not divisible by shard groups",
+    )
+    yield Broken("G22", message, f"{fewer}shard_size = {ranks}", paths, reason)

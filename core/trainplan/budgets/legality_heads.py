@@ -22,19 +22,39 @@ get_shard_size; MaxText e591f30, kernels/attention: validate_head_sharding.
 
 
 def heads_and_widths(layout: Layout) -> Iterator[Broken]:
-    """G6 and G7: tensor ranks divide query heads, the MLP width, and key heads or the other way round."""
-    tensor = layout.degree("tensor")
-    keys = None if layout.shape.latent else whole(layout.shape.key_value_heads)
-    uneven = spread_unevenly(layout, keys)
-    for path, name in (("num_attention_heads", "query heads"), ("intermediate_size", "MLP width")):
-        size = layout.size(f"model.{path}")
-        if size is not None and size % tensor and (path != "intermediate_size" or not all(layout.shape.sparse)):
-            fix, paths = f"tensor = {nearest_of(tensors(layout), tensor)}", ("parallelism.tensor", f"model.{path}")
-            reason = f"{size:,} {name} not divisible by tensor"
-            message = f"{name} {size:,} do not divide over {tensor} tensor ranks{UNEVENLY if uneven else ''}"
-            yield Broken("G6", message, fix, paths, reason, "warning" if uneven else "error")
-    if keys is not None and keys % tensor:
+    """G6 and G7: tensor ranks divide query heads, the MLP width, and key heads or the other way round.
+
+    What one number of ranks mends is one finding. Key heads that do not divide the query heads are the model's fault, not G7's.
+    """
+    tensor, keys = layout.degree("tensor"), None if layout.shape.latent else whole(layout.shape.key_value_heads)
+    uneven, rests = spread_unevenly(layout, keys), _rests(layout, tensor)
+    heads = layout.size("model.num_attention_heads") or 0
+    keys_left = keys is not None and keys % tensor != 0 and heads % keys == 0
+    if rests and uneven and keys_left:
+        rests["model.num_key_value_heads"] = f"{keys} key heads"
+    if rests:
+        yield _uncut(layout, rests, tensor, uneven=uneven)
+    if keys is not None and keys_left and not {"model.num_attention_heads", "model.num_key_value_heads"} & set(rests):
         yield _key_heads(layout, keys, tensor, uneven=uneven)
+
+
+def _rests(layout: Layout, tensor: int) -> dict[str, str]:
+    """What tensor ranks do not divide of query heads and MLP width, in words by field."""
+    names = {"model.num_attention_heads": "query heads"}
+    if not all(layout.shape.sparse):
+        names["model.intermediate_size"] = "columns of the MLP"
+    sizes = {path: layout.size(path) for path in names}
+    return {path: f"{size:,} {names[path]}" for path, size in sizes.items() if size is not None and size % tensor}
+
+
+def _uncut(layout: Layout, rests: dict[str, str], tensor: int, *, uneven: bool) -> Broken:
+    """G6: all that does not divide, and ranks that divide it: with uneven parts the key heads too."""
+    *others, last = rests.values()
+    told = f"{', '.join(others)} and {last}" if others else last
+    near = nearest_of(tensors(layout), tensor)
+    message = f"{told} do not divide over {tensor} tensor ranks{UNEVENLY if uneven else ''}"
+    paths, reason = ("parallelism.tensor", *rests), f"{told} not divisible by tensor"
+    return Broken("G6", message, f"tensor = {near}", paths, reason, "warning" if uneven else "error")
 
 
 UNEVENLY: Final = ": AutoTP gives some more, and all wait for these; Megatron-DeepSpeed refuses"

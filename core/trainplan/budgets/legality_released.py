@@ -169,3 +169,34 @@ def prediction_alone(layout: Layout) -> Iterator[Broken]:
     fix = " and ".join(f"{name} = 1" for name in names) + (" and virtual_pipeline = 1" if "pipeline" in names else "")
     paths, reason = (DEPTHS, *(f"parallelism.{name}" for name in names)), "prediction depths over torchtitan's ranks"
     yield Broken("G21", message, fix, paths, reason)
+
+
+def sequence_groups(layout: Layout) -> Iterator[Broken]:
+    """G21: DeepSpeed edaa722, runtime/bf16_optimizer.py asks for tensor ranks that parallel_state_sp.py, Ulysses' own, has not."""
+    plan, context = layout.situation.plan, layout.degree("context")
+    whole_states = layout.situation.word("parallelism.sharding") == "none" and plan.training.precision != "fp32"
+    if plan.training.framework != "deepspeed" or context == 1 or not whole_states:
+        return
+    message = f"context {context} with nothing sharded: DeepSpeed's 16-bit optimizer fails on the groups of its Ulysses"
+    fix = 'sharding = "zero-1", or groups of Megatron-DeepSpeed'
+    paths, reason = ("parallelism.sharding", "parallelism.context"), "DeepSpeed's Ulysses with nothing sharded"
+    yield Broken("G21", message, fix, paths, reason, "warning")
+
+
+def offloaded_stages(layout: Layout) -> Iterator[Broken]:
+    """G21: Megatron-LM d98e8a6, core/transformer/transformer_config.py: cpu_offloading takes no pipeline and no recompute."""
+    plan, stages = layout.situation.plan, layout.degree("pipeline")
+    recompute = plan.parallelism.recompute
+    if plan.training.framework != "megatron" or not plan.training.activation_offload:
+        return
+    beside = [f"{stages} pipeline stages"] * (stages > 1) + [f"{recompute} recompute"] * (recompute != "none")
+    if not beside:
+        return
+    message = f"activations in host memory with {' and '.join(beside)}: Megatron-LM's cpu_offloading refuses it"
+    fix = (
+        "its fine_grained_activation_offloading runs both"
+        if stages > 1
+        else 'recompute = "none", or offload by modules'
+    )
+    paths = ("training.activation_offload", "parallelism.pipeline", "parallelism.recompute")
+    yield Broken("G21", message, fix, paths, "cpu_offloading over a pipeline or recompute", "warning")

@@ -17,9 +17,10 @@ from trainplan.budgets.memory_work import Layers, Work, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, summed
+from trainplan.figure import Figure, given, summed, total
 from trainplan.formulas import memory_work as f
 from trainplan.formulas.memory_start import tuned_temporaries
+from trainplan.formulas.memory_states import group_copies, step_copies
 
 CATEGORIES: Final = (
     "weights",
@@ -90,9 +91,11 @@ def moving_instants(
     flight = f.activations_in_flight(each, flying)
     first = f.activations_with_layer(each, flying, again)
     found = [
-        _instant("loss", kept, flight, none, extra.logits, extra.buffers_loss),
+        _instant("loss", kept, flight, extra.standing, extra.logits, extra.buffers_loss),
         _instant("first layer of backward", kept, first, extra.temporaries, none, extra.buffers_layer),
-        _instant("end of backward", kept, f.activations_left(each, flying, again), none, none, extra.buffers_end),
+        _instant(
+            "end of backward", kept, f.activations_left(each, flying, again), extra.standing, none, extra.buffers_end
+        ),
     ]
     if heaviest.mlp is not None:
         left = f.activations_without_mlp(each, flying, again, heaviest.mlp)
@@ -125,10 +128,41 @@ def _kept_each(s: Situation, common: Common, stage: Stage) -> tuple[Figure, Figu
 def settled_instants(s: Situation, common: Common, kept: States, extra: Work) -> tuple[Instant, ...]:
     """Instants without activations: the optimizer step, and evaluation in the loop."""
     none = nothing()
-    found = [_instant("optimizer step", kept, none, none, none, extra.buffers_step)]
+    found = [_optimizer_step(s, common, kept, extra)]
     if s.plan.evaluation.tasks and s.plan.evaluation.mode == "in-loop":
         found.append(_instant("evaluation", kept, none, extra.temporaries, extra.evaluation, extra.buffers_step))
     return tuple(found)
+
+
+SUB_GROUP: Final = given(
+    "parameters of a sub-group", 1e9, "1", "DeepSpeed edaa722, runtime/zero/config.py: sub_group_size", kind="default"
+)
+
+
+def _optimizer_step(s: Situation, common: Common, kept: States, extra: Work) -> Instant:
+    """DeepSpeed's bf16 shards of gradients are copied flat and to fp32 in the step, when its buckets are gone."""
+    none, gradients, buffers = nothing(), kept.gradients, extra.buffers_step
+    if _copied_in_step(s):
+        element = common.recipe.element
+        copies = (
+            step_copies(gradients, element)
+            if s.word("parallelism.sharding") == "zero-2"
+            else group_copies(gradients, element, SUB_GROUP)
+        )
+        gradients, buffers = total(shard=gradients, copies=copies), none
+    return _summed("optimizer step", (kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers))
+
+
+def _copied_in_step(s: Situation) -> bool:
+    """Where the step's fp32 gradients are not among the optimizer's states already, and no host has them."""
+    training, sharding = s.plan.training, s.word("parallelism.sharding")
+    cut = sharding in ("zero-2", "zero-3", "hsdp")
+    return (
+        training.framework == "deepspeed"
+        and training.precision == "bf16-mixed"
+        and cut
+        and not training.optimizer_offload
+    )
 
 
 def restore_instant(common: Common, kept: States) -> Instant:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import heads, key_value_heads, norms_per_block
+from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width
 from trainplan.budgets.memory_recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.record import record
@@ -21,6 +21,12 @@ from trainplan.kinds import Kinds, choose
 ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
+
+EXPANDED: Final = ("torch-eager", "megatron-te")
+"""Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies.
+
+Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave.
+"""
 
 
 @record
@@ -87,7 +93,7 @@ def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept
     stored = choose(
         s.kind(RECOMPUTE),
         none=lambda: whole,
-        selective=lambda: _selective(s, model, piece, cut, width),
+        selective=lambda: _selective(s, model, piece, cut, sparse=sparse),
         full=lambda: f.layer_kept(cut.tokens, _input(s), cut.residual, _trait("nothing", 0.0), cut.tensor),
     )
     again = choose(
@@ -109,13 +115,15 @@ def _core_again(s: Situation, piece: Piece, cut: Split, whole: Figure) -> Figure
     return f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.core, cut.tensor)
 
 
-def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, width: Figure) -> Figure:
+def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, *, sparse: bool) -> Figure:
     if s.plan.training.framework not in OP_LEVEL:
         inner = total(attention=piece.attention, mlp=piece.mlp)
         return f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
     element, query, key_value = element_bytes(s), *attention_widths(s, model)
     residual = f.alternate_residual_kept(element, s["model.hidden_size"])
-    inner = f.alternate_kept(element, query, key_value, width)
+    inner = f.alternate_kept(element, query, key_value, mlp_width(s, sparse=sparse))
+    if sparse and s.plan.training.framework == "torchtitan":
+        residual, inner = _selected_experts(s, query, key_value)
     return f.layer_kept(cut.tokens, residual, cut.residual, inner, cut.tensor)
 
 
@@ -127,7 +135,7 @@ def attention_widths(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 
 def _piece(s: Situation, model: ModelBudget, *, sparse: bool) -> Piece:
     attention, core = _attention(s, model)
-    return Piece(_residual(s), attention, core, _experts(s) if sparse else _dense(s))
+    return Piece(_residual(s), attention, core, _experts(s, _copies(s)) if sparse else _dense(s))
 
 
 def norm_of(s: Situation, width: Figure) -> Figure:
@@ -160,7 +168,7 @@ def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     element, kernels = element_bytes(s), word(s, "training.kernels")
     query, key_value = attention_widths(s, model)
-    if s.plan.training.attention == "eager" and kernels == "torch-eager" and not _core_recomputed(s):
+    if s.plan.training.attention == "eager" and kernels in EXPANDED and not _core_recomputed(s):
         parts = {"products": f.expanded_attention_kept(element, query)}
     else:
         parts = {"products": f.attention_kept(element, query, key_value)}
@@ -234,8 +242,9 @@ def _dense(s: Situation) -> Figure:
     return f.mlp_kept(element_bytes(s), _copies(s), s["model.intermediate_size"])
 
 
-def _experts(s: Situation) -> Figure:
-    element, eager = element_bytes(s), word(s, "training.kernels") == "torch-eager"
+def _experts(s: Situation, copies: Figure) -> Figure:
+    """Bytes of a token in a layer with experts whose MLPs keep `copies` tensors: router, routed copies, shared experts."""
+    element = element_bytes(s)
     parts = {
         "router": f.router_kept(s["model.moe.num_experts"]),
         "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
@@ -243,36 +252,45 @@ def _experts(s: Situation) -> Figure:
             s["model.moe.num_experts_per_tok"],
             s["training.moe_imbalance"],
             element,
-            f.routed_streams(
-                s["parallelism.expert_tensor"], _trait("other copies of a routed token", 2.0 if eager else 1.0, "1")
-            ),
+            f.routed_streams(s["parallelism.expert_tensor"], _returned(s)),
             s["model.hidden_size"],
-            _copies(s),
+            copies,
             s["model.moe.moe_intermediate_size"],
         ),
     }
     if s.value("model.moe.num_shared_experts"):
-        parts["shared"] = f.mlp_kept(element, _copies(s), shared_width(s))
+        parts["shared"] = f.mlp_kept(element, copies, shared_width(s))
     return total(**parts)
 
 
-def shared_width(s: Situation) -> Figure:
-    """Width of all shared experts of a layer together."""
-    own = s.value("model.moe.shared_expert_intermediate_size") is not None
-    width = s["model.moe.shared_expert_intermediate_size" if own else "model.moe.moe_intermediate_size"]
-    return f.times(s["model.moe.num_shared_experts"], width)
+RETURNED: Final = {"megatron-te": 0.0, "torch-compile": 1.0, "torch-eager": 2.0}
+"""Copies of a routed token kept beside what experts read: Megatron-LM weighs tokens inside the experts, so none comes back.
+
+Megatron-LM d98e8a6, core/transformer/moe: experts.py weighs the activation, token_dispatcher.py unpermutes without probabilities.
+"""
 
 
-def mlp_width(s: Situation, *, sparse: bool) -> Figure:
-    """Elements of the MLP of a token: its width, or that of the routed and shared experts it goes through."""
-    if not sparse:
-        return s["model.intermediate_size"]
-    routed = f.routed_width(
-        s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"], s["model.moe.moe_intermediate_size"]
+def _returned(s: Situation) -> Figure:
+    kernels = word(s, "training.kernels")
+    return _trait("other copies of a routed token", RETURNED[kernels], "1")
+
+
+def _selected_experts(s: Situation, query: Figure, key_value: Figure) -> tuple[Figure, Figure]:
+    """Residual stream and interior that torchtitan's selective recompute keeps of a token in a layer with experts.
+
+    Its policy keeps every second product of dense weights, attention and what expert ranks exchange; grouped products of
+    experts are none of these. b5bcd76, distributed/activation_checkpoint.py; exchanges since commit c4e2291, September 2025.
+    """
+    element, hidden = element_bytes(s), s["model.hidden_size"]
+    has_shared = bool(s.value("model.moe.num_shared_experts"))
+    shared = shared_width(s) if has_shared else _trait("nothing", 0.0, "1")
+    chosen, imbalance = s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"]
+    inner = total(
+        products=f.alternate_kept(element, query, key_value, shared),
+        exchanged=f.exchanged_kept(element, chosen, imbalance, hidden, s["parallelism.expert"]),
     )
-    if not s.value("model.moe.num_shared_experts"):
-        return routed
-    return total(routed=routed, shared=shared_width(s))
+    stream = f.alternate_residual_kept if has_shared else f.checkpointed_kept
+    return stream(element, hidden), inner
 
 
 @cache

@@ -46,6 +46,7 @@ class Work:
     evaluation: Figure
     temporaries: Figure
     score_temporaries: Figure
+    standing: Figure
     buffers_loss: Figure
     buffers_layer: Figure
     buffers_end: Figure
@@ -128,12 +129,16 @@ def work(
     )
     if model.expert is not None:
         temporaries = total(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
+    standing = _score_buffer(s, model, cut)
+    if _stands(s):
+        temporaries = total(passing=temporaries, scores=standing)
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
         logits,
         f.logit_bytes(cut.tokens, model.padded_vocabulary, local, EVALUATED, stage.last),
         temporaries,
-        _scores(s, model, cut) if s.plan.training.attention == "eager" else nothing(),
+        _scores(s, model, cut, standing) if s.plan.training.attention == "eager" else nothing(),
+        standing,
         *buffers,
     )
 
@@ -146,20 +151,40 @@ def _gathered_tokens(s: Situation, stage: Stage, recipe: Recipe, cut: Split) -> 
 
 
 SCORE_PEAK: Final = {"torch-eager": 12.0}
-"""Bytes of a score alive in the softmax backward: fp32 probabilities, their gradient and the softmax gradient; fused: 5."""
+"""Bytes of a score alive in the softmax backward: fp32 probabilities, their gradient and the softmax gradient.
+
+A fused softmax makes its gradient in place: beside what is kept there is only the gradient of what multiplies the values.
+"""
+
+BUFFERED: Final = (
+    "Megatron-LM 00caa53, core/transformer/dot_product_attention.py, matmul_input_buffer; issue 965 measured it"
+)
 
 
-def _scores(s: Situation, model: ModelBudget, cut: Split) -> Figure:
+def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
     """Attention half of a layer's backward: gradients of the stream and of the products, and score matrices."""
     query, _ = attention_widths(s, model)
-    kept, peak = float(score_bytes(s)), SCORE_PEAK.get(word(s, "training.kernels"), 5.0)
-    each = given("bytes of a score beside the kept ones", max(peak - kept, 0.0), "bytes", STUDY)
+    kept, peak = float(score_bytes(s)), SCORE_PEAK.get(word(s, "training.kernels"), 0.0)
+    each = given("bytes of a score beside the kept ones", max(peak - kept, float(element_bytes(s))), "bytes", STUDY)
     return total(
         scores=f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor),
         products=f.attention_temporaries(
             cut.tokens, element_bytes(s), s["model.hidden_size"], cut.residual, query, cut.tensor
         ),
+        standing=standing,
     )
+
+
+def _stands(s: Situation) -> bool:
+    return s.plan.training.framework == "megatron" and s.plan.training.attention == "eager"
+
+
+def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
+    """One score matrix that Megatron-LM's own attention makes once and keeps for good; others take a new one each time."""
+    if not _stands(s):
+        return nothing()
+    each = given("bytes of a score in the standing buffer", float(element_bytes(s)), "bytes", BUFFERED)
+    return f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor)
 
 
 def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: Layers) -> tuple[Figure, ...]:

@@ -7,6 +7,7 @@ The kernel sets were measured on real tensors (tests/golden/saved_bytes.toml). K
 from __future__ import annotations
 
 from trainplan.formula import formula
+from trainplan.numeric import where
 
 ORACLE = "saved tensors measured with torch 2.13 on CPU, tests/golden/saved_bytes.toml"
 KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 4"
@@ -141,6 +142,14 @@ def alternate_kept(element: float, query: float, key_value: float, width: float)
 def alternate_residual_kept(element: float, hidden: float) -> float:
     """Residual stream of a layer under op-level selective recompute: its input and one output, of a token."""
     return element * 2.0 * hidden
+
+
+@formula(
+    "bytes", source="torchtitan op-level selective checkpoint: outputs of all_to_all_single, to the experts and back"
+)
+def exchanged_kept(element: float, chosen: float, imbalance: float, hidden: float, expert: float) -> float:
+    """What expert ranks exchange of a token: its copies on the fullest rank, and its own copies as they come back."""
+    return where(expert > 1.0, element * chosen * hidden * (imbalance + 1.0), 0.0)
 
 
 @formula("tokens", source="definition")

@@ -7,10 +7,11 @@ Working sets and activations are not here.
 from __future__ import annotations
 
 from trainplan.formula import formula
-from trainplan.numeric import maximum, where
+from trainplan.numeric import maximum, minimum, where
 
 DEFINITION = "definition"
 MEGATRON = "Megatron-LM megatron/training/theoretical_memory_usage.py"
+STEP_COPIES = "DeepSpeed edaa722, runtime/zero/stage_1_and_2.py, step; stage3.py, _prepare_fp32_grad_for_sub_group"
 OPTIMIZER = "Megatron-LM docs dist_optimizer.md; ZeRO, arXiv 1910.02054, table 1"
 
 
@@ -107,3 +108,15 @@ def optimizer_bytes(master: float, moments: float, moment_bytes: float, copy: fl
 def sum_of(parameters: float, experts: float) -> float:
     """A layer with its routed experts."""
     return parameters + experts
+
+
+@formula("bytes", source=STEP_COPIES)
+def step_copies(gradients: float, element: float) -> float:
+    """Copies of a rank's reduced gradients in DeepSpeed's step: flat in their own type, and in fp32."""
+    return gradients / element * (element + 4.0)
+
+
+@formula("bytes", source=STEP_COPIES)
+def group_copies(gradients: float, element: float, most: float) -> float:
+    """The same where parameters are sharded: of one group of parameters at a time."""
+    return minimum(gradients / element, most) * (element + 4.0)

@@ -82,6 +82,7 @@ OF_STAGES: Final[Looks] = {
     lr.uneven_chunks: (ENDS, VIRTUAL, PIPELINE),
     lr.even_stages: (ENDS, VIRTUAL, PIPELINE, MICROBATCHES),
     lr.beside_stages: (PIPELINE,),
+    lr.offloaded_stages: (PIPELINE,),
     lr.tied_stages: (PIPELINE,),
     lr.prediction_alone: (PIPELINE, CONTEXT),
 }
@@ -96,6 +97,8 @@ OF_SHARDING: Final[Looks] = {
     le.sharded_experts: (SHARDING, EXPERT, EXPERT_TENSOR, TENSOR, CONTEXT, PIPELINE),
     le.experts_in_group: (SHARDING, SHARD, EXPERT, TENSOR),
     le.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
+    le.replicated_groups: (SHARDING, SHARD, EXPERT, EXPERT_TENSOR, PIPELINE, RANKS),
+    lr.sequence_groups: (SHARDING, CONTEXT),
 }
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"

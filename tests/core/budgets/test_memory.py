@@ -19,8 +19,8 @@ Varied = Callable[..., Estimate]
 
 
 def each(estimate: Estimate, name: str) -> float:
-    """Bytes a parameter of a category on the one rank of the small plan, when the optimizer runs."""
-    return float(at(estimate, "optimizer step").parts[name]) / float(estimate.model.parameters)
+    """Bytes a parameter of a category on the one rank of the small plan, when backward has ended."""
+    return float(at(estimate, "end of backward").parts[name]) / float(estimate.model.parameters)
 
 
 def at(estimate: Estimate, instant: str, rank: int = 0) -> Instant:
@@ -70,6 +70,24 @@ def test_states_by_recipe(
     made = varied(*assignments)
     found = each(made, "weights"), each(made, "gradients"), each(made, "optimizer_states")
     assert found == pytest.approx((weights, gradients, optimizer), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "gradients"),
+    [
+        (("parallelism.sharding=zero-2",), 8 / 16),
+        (("parallelism.sharding=zero-3",), 8 / 16),
+        (("parallelism.sharding=zero-1",), 6),
+        (("parallelism.sharding=zero-2", "training.optimizer_offload=true"), 2 / 16),
+    ],
+)
+def test_deepspeed_copies_its_shard_of_gradients_in_the_step(
+    varied: Varied, assignments: tuple[str, ...], gradients: float
+) -> None:
+    """DeepSpeed edaa722, stage_1_and_2.py: flat in bf16 and in fp32 beside the reduced ones; BF16_Optimizer has fp32 for good."""
+    made = varied("training.framework=deepspeed", *assignments)
+    step = float(at(made, "optimizer step").parts["gradients"]) / float(made.model.parameters)
+    assert step == pytest.approx(gradients, rel=1e-12)
 
 
 def test_full_gradients_need_more_than_one_microbatch(varied: Varied) -> None:

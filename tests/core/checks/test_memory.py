@@ -187,7 +187,12 @@ THIRDS = ("parallelism.pipeline=3", "cluster.nodes=3")
             "virtual",
         ),
         ("G6", ("parallelism.tensor=8",), "", "tensor = 4"),
-        ("G7", ("model.num_key_value_heads=3", "parallelism.tensor=4"), "", "tensor = 1"),
+        (
+            "G7",
+            ("model.num_attention_heads=12", "model.num_key_value_heads=3", "parallelism.tensor=4"),
+            "",
+            "tensor = 1",
+        ),
         ("G8", ("parallelism.expert=3",), MOE, "expert = 2 or 4"),
         ("G8", ("parallelism.expert=2",), "", "1"),
         ("G9", ("parallelism.context=16", "data.sequence_length=1000"), "", "992 or 1,024 tokens"),

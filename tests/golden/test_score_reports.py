@@ -1,0 +1,92 @@
+"""Score matrices of unfused attention, against what public reports measured of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_layout_cases import GIB, made, model, one
+
+GROUPED = {"num_key_value_heads": 8}
+PHI3 = model(hidden_size=3072, intermediate_size=8192, vocab_size=32064)
+
+
+def parts(kind: str, name: str, shape: Any = PHI3, **changes: Any) -> dict[str, float]:
+    """One part of each instant of the only stage (GiB), with flash or with eager attention."""
+    fields = {"cluster__nodes": 1, "data__sequence_length": 4096, **changes}
+    (rank,) = made(model=shape, training__attention=kind, **fields).memory.table
+    return {one.name: float(one.parts[name]) / GIB for one in rank.instants}
+
+
+def test_megatron_keeps_a_score_buffer_and_five_bytes_of_a_score() -> None:
+    """NVIDIA/Megatron-LM issue 965, 4,096 tokens and 32 heads: 1 GiB once for the products' input, then 1 + 0.5 + 1 a layer."""
+    laid = {"training__dropout": 0.1, "parallelism__recompute": "full"}
+    beside = parts("eager", "attention_temporaries", **laid)
+    assert beside["loss"] == beside["optimizer step"] == pytest.approx(1.0)
+    assert 2.0 < beside["attention of the first layer"] < 2.2, (
+        "the buffer, the gradient of the dropped scores, products"
+    )
+    eager, flash = (parts(kind, "activations", **laid)["first layer of backward"] for kind in ("eager", "flash"))
+    assert eager - flash == pytest.approx(2.5, rel=1e-3)
+
+
+def test_megatron_repeats_key_heads_for_every_query_head() -> None:
+    """Issue 965's second line, repeat_interleave: four copies of 8 key and value heads are kept where flash keeps one."""
+    laid = {"shape": {**PHI3, **GROUPED}, "parallelism__recompute": "full"}
+    eager, flash = (parts(kind, "activations", **laid)["first layer of backward"] for kind in ("eager", "flash"))
+    copies = 4096 * 2 * 2 * 3072 * (1 - 8 / 32) / GIB
+    assert eager - flash == pytest.approx(copies + 1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("framework", ["deepspeed", "fsdp"])
+def test_others_keep_no_score_buffer(framework: str) -> None:
+    beside = parts("eager", "attention_temporaries", training__framework=framework, training__kernels="torch-compile")
+    assert beside["loss"] == 0.0
+    assert 1.0 < beside["attention of the first layer"] < 1.2
+
+
+LLAMA_2_7B = {"preset": "llama-2-7b"}
+
+
+@pytest.mark.parametrize(("nodes", "fits"), [(2, False), (3, True)])
+def test_seven_billion_parameters_want_three_accelerators_of_stage_2(nodes: int, fits: bool) -> None:
+    """huggingface/trl issue 930: out of memory on 2 x 80 GB at 4,096 tokens; LlamaFactory issue 260 asks for 3 x 80 GB."""
+    plan = made(
+        model=LLAMA_2_7B,
+        training__framework="deepspeed",
+        training__attention="eager",
+        training__kernels="torch-eager",
+        training__loss="plain",
+        parallelism__sharding="zero-2",
+        parallelism__recompute="full",
+        data__sequence_length=4096,
+        cluster__nodes=nodes,
+        batch__global_batch_sequences=nodes,
+    )
+    assert bool(plan.memory.total <= plan.memory.usable) is fits
+    assert str(plan.memory.worst_instant) == "optimizer step"
+
+
+@pytest.mark.parametrize(("length", "fits"), [(8192, True), (16384, False), (32768, False)])
+def test_eager_attention_ends_at_eight_thousand_tokens(length: int, fits: bool) -> None:
+    """DachengLi1/LongChat issue 28: 7B trains at 8k on 80 GB, not at 16k or 32k, whatever the number of accelerators."""
+    plan = made(
+        model=LLAMA_2_7B,
+        training__framework="fsdp",
+        training__attention="eager",
+        parallelism__recompute="full",
+        data__sequence_length=length,
+    )
+    assert bool(plan.memory.total <= plan.memory.usable) is fits
+
+
+@pytest.mark.parametrize(
+    ("framework", "attention", "told"),
+    [("megatron", "flash", True), ("megatron", "eager", False), ("fsdp", "flash", False)],
+)
+def test_transformer_engine_leaves_flash_attention_for_odd_heads(framework: str, attention: str, told: bool) -> None:
+    """Dao-AILab/flash-attention issue 1141: heads of 132 under Megatron, 219 TFLOP/s where 128 made 370."""
+    laid = made(model=model(head_dim=132), training__framework=framework, training__attention=attention)
+    finding = one(laid, "P11")
+    assert ("keeps every score" in finding.message) is told
+    assert finding.fix.startswith("128 or 136")
