@@ -250,23 +250,13 @@ async def test_fields_of_one_source_are_told_apart_in_the_difference(play, examp
     assert any(".unique_tokens" in line for line in lines), app.seen
 
 
-@pytest.mark.parametrize("digit", list("0123456789"))
-def test_an_escape_and_a_digit_in_one_packet_are_two_keys(digit: str) -> None:
-    """Over a slow line both arrive together; the parser took them for a character of an option key of one terminal."""
-    from textual._xterm_parser import XTermParser
-
-    import trainplan_tui.widgets.driver  # noqa: F401  (it takes those codes out)
-
-    parser = XTermParser()
-    keys = [*parser.feed(f"\x1b{digit}"), *parser.feed("")]
-    assert [(key.key, key.character) for key in keys] == [(f"alt+{digit}", digit)]
-
-
 async def test_an_escape_in_front_of_a_key_counts_as_escape_and_the_key(play, example) -> None:
-    from textual.events import Key
+    from trainplan_tui.widgets.driver import Presses
 
     async def together(app, pilot) -> None:
-        await app.on_event(Key("alt+3", "3"))
+        parser = Presses()
+        for event in [*parser.feed("\x1b3"), *parser.feed("")]:
+            await app.on_event(event)
         await pilot.pause()
         app.seen = lines_of(app)
 
