@@ -109,6 +109,8 @@ class Commands:
             self._list("take_claim")
         elif row.id.startswith("readiness."):
             self._review("walk")
+        elif row.id == "data.sources":
+            self._list("add")
         elif row.kind == "finding":
             finding = self.host.session.shown.finding_at(row.id)
             if finding is not None and finding.paths:
@@ -274,7 +276,7 @@ class Commands:
         finding = found[self._finding]
         landed = bool(finding.paths) and self.host.jump(finding.paths[0])
         where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
-        self.host.message = f"{finding.code}: {finding.message}{where}"
+        self.host.message = f"{finding.coded(finding.message)}{where}"
 
     def set_by_path(self, path: str) -> None:
         """A field that no pane shows: its path stands in the palette, ready for a value."""

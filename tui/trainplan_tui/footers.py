@@ -69,6 +69,8 @@ def _enter(row: BodyRow | None, shown: Shown) -> str:
         return "edit"
     if row and row.id.startswith("readiness."):
         return "walk"
+    if row and row.id == "data.sources":
+        return "add a source"
     if row and row.id.startswith("claim "):
         return "take as evidence"
     if row and row.id.startswith("walk "):
