@@ -293,8 +293,8 @@ class Commands:
         getattr(filing, action)(self.host)
 
     def quit(self) -> None:
-        """End, asking when there are unsaved edits."""
-        if not self.host.session.shown.unsaved:
+        """End, asking when there are unsaved edits, or a text of the editor that was not taken."""
+        if not self.host.session.shown.unsaved and self.host.session.refused is None:
             self.host.leave()
             return
         self._open("question", "QuitSheet")

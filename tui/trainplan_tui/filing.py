@@ -91,6 +91,8 @@ def save_as_and_leave(host: Host) -> None:
 
 def edit_text(host: Host, line: int = 1) -> None:
     """Open the plan's text in the editor and take the result back as one edit; a text that was refused is opened again."""
+    from trainplan_tui.outside import editor_copy
+
     session = host.session
     now, begin = session.history.now.text, session.history.now.text
     if session.refused is not None and session.refused.before == now:
@@ -106,7 +108,7 @@ def edit_text(host: Host, line: int = 1) -> None:
         moved = session.take_text(text, "the file in the editor")
     except Unusable as error:
         first, others = error.errors[0], len(error.errors) - 1
-        session.refused = Refused(now, text, first.line)
+        session.refused = Refused(now, text, first.line, str(editor_copy()))
         more = f", and {others} more" if others else ""
         host.message = f"not taken{more}; e opens your text again: line {first.line}: {first.message}"
         return
