@@ -1,0 +1,39 @@
+"""What is too long for a window shows that it is cut, and pictures are drawn for the window that there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.conftest import lines_of
+from trainplan_tui.screens.drawing import _fitted
+from trainplan_tui.text.printable import cells
+
+
+@pytest.mark.parametrize("width", [60, 63, 71, 79])
+async def test_no_row_of_a_pane_is_wider_than_the_window(play, example, width: int) -> None:
+    async def look(app, pilot) -> None:
+        for pane in "1234567890":
+            app.do(f"pane.{pane}")
+            app.paint()
+            wide = [line for line in lines_of(app) if cells(line) > width]
+            assert not wide, (pane, wide)
+
+    await play(example, "", (width, 30), then=look)
+
+
+async def test_the_curve_of_a_small_window_has_its_right_end(play, example) -> None:
+    app = await play(example, "7", (60, 30))
+    assert any(line.rstrip().endswith("3h") for line in app.seen), app.seen
+
+
+async def test_a_sentence_that_is_cut_under_the_body_says_so(play, example) -> None:
+    app = await play(example, "8")
+    assert app.seen[22].endswith("…"), app.seen[21:23]
+
+
+def test_only_a_sentence_that_goes_on_is_marked() -> None:
+    """The mark comes from a line that is too long for its row."""
+    assert _fitted(["one", "two", "three"], 20, 2) == ["one", "two"]
+    assert _fitted(["one two three four", "x"], 9, 2)[1] == "three four x"
+    assert _fitted(["one", "two three four"], 9, 1) == ["one"]
+    assert _fitted(["one", "two three four five"], 10, 2) == ["one", "two three four five"]
