@@ -199,6 +199,41 @@ async def test_a_small_window_says_what_it_needs_and_save_still_works(play, exam
     assert app.session.history.now.text == example
 
 
+async def test_the_keys_of_a_small_window_do_what_it_says_over_a_sheet_and_a_box(play, example) -> None:
+    from textual.geometry import Size
+
+    async def shrink(app, pilot) -> None:
+        app.resized(Size(52, 14))
+        for key in ("x", "w"):
+            app.take(key, key)
+        app.seen = lines_of(app)
+
+    for before in ("enter 20T enter d", "enter 20T enter j enter 9"):
+        app = await play(example, before, then=shrink)
+        assert app.session.path.read_text(encoding="utf-8") != example
+        assert "saved plan.toml" in app.seen[3]
+        assert app.sheets or app.typist.now is not None, "what was open stays"
+
+
+async def test_quitting_a_small_window_asks_in_it(play, example) -> None:
+    from textual.geometry import Size
+
+    async def shrink(app, pilot) -> None:
+        app.resized(Size(52, 14))
+        app.take("q", "q")
+        assert "s save   d discard   esc stay" in lines_of(app)[2]
+        app.take("enter", None)
+        app.session.path.write_text(example + "# other\n", encoding="utf-8")
+        app.take("s", "s")
+        assert "changed on disk" in " ".join(lines_of(app)[3:5])
+        assert app._exit is False
+        app.take("q", "q")
+        app.take("d", "d")
+
+    app = await play(example, "enter 20T enter", then=shrink)
+    assert app._exit
+
+
 @pytest.mark.parametrize("size", [(60, 15), (64, 18), (79, 24), (80, 24), (100, 30), (120, 40), (160, 45), (250, 70)])
 async def test_every_size_draws_rows_of_its_width(play, example, size: tuple[int, int]) -> None:
     app = await play(example, "2 3 1", size=size)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.tui.conftest import lines_of
+
 from trainplan_tui.screens.drawing import _fitted
 from trainplan_tui.text.printable import cells
 

@@ -27,7 +27,7 @@ from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.typist import Typist, outcome
 from trainplan_tui.widgets.dispatch import KeyedApp
-from trainplan_tui.widgets.frame import Entry, small_window, too_small
+from trainplan_tui.widgets.frame import small_window, too_small
 from trainplan_tui.widgets.strip import strip
 
 if TYPE_CHECKING:
@@ -73,13 +73,20 @@ class PlanApp(KeyedApp):
         name = key_name(key, character)
         self._judge()
         self.message = ""
-        if name == "ctrl+l":
+        anywhere = self.keymap.action(name, ()) if name.startswith("ctrl+") else None
+        if anywhere == "redraw":
             self.redraw()
+        elif anywhere == "suspend":
+            self.suspend_process()
+        elif too_small(*self.window):
+            from trainplan_tui import smallest
+
+            smallest.take(self, name, character)
         elif self.sheets:
             self.sheets[-1].take("esc" if name in ("ctrl+g", "ctrl+c") else name, character)
         elif self.typist.now is not None:
             self.typist.take(name, character)
-        elif not too_small(*self.window) or self.keymap.action(name, ("navigate",)) in ("file.save", "quit", "cancel"):
+        else:
             self.commands.take(name)
         self.paint()
 
@@ -133,9 +140,11 @@ class PlanApp(KeyedApp):
         """One picture of everything."""
         width, height = self.window
         if too_small(width, height):
+            from trainplan_tui import smallest
+
             top = strip(strip_parts(self.opened.shown), width, self.glyphs) if self.opened else ()
-            keys = [Entry("w", "save"), Entry("q", "quit"), Entry("larger window:", "goes on")]
-            self.grid.show(small_window(width, height, top, keys, self.glyphs), (0, 0), width)
+            lines = small_window(width, height, top, smallest.keys(self), self.glyphs, self.message)
+            self.grid.show(lines, (0, 0), width)
         elif self.opened is None:
             from trainplan_tui.sheets.stacked import alone
 

@@ -52,3 +52,18 @@ def test_an_editor_that_is_stopped_stops_the_app_too_and_its_ctrl_c_is_its_own(
     terminal.send("fg\n")
     assert terminal.shows("taken from the editor")
     assert "64" in terminal.screen.text
+
+
+def test_ctrl_z_suspends_from_a_box_and_from_a_sheet_and_nothing_typed_is_lost(
+    start: Callable[..., Any], plan: Path
+) -> None:
+    terminal = start(str(plan), shell=True)
+    for keys, seen in (("\r18T", "[18T "), ("\x1b", ""), (":spa", ": spa")):
+        terminal.press(keys)
+        if not seen:
+            continue
+        terminal.send("\x1a")
+        terminal.until(b"stopped ")
+        terminal.send("fg\n")
+        assert terminal.shows(seen)
+        terminal.quiet()
