@@ -299,3 +299,34 @@ async def test_an_escape_in_front_of_a_key_counts_as_escape_and_the_key(play, ex
     assert app.typist.now is None
     assert app.session.history.now.text == example
     assert "[3Compute]" in app.seen[1]
+
+
+DEFAULTS = 'format = 1\n[model]\npreset = "llama-3.1-8b"\n[cluster]\naccelerator = "h100-sxm"\nnodes = 128\n'
+
+
+async def test_every_row_is_stood_on_and_every_field_emptied(play) -> None:
+    """Also fields that the file has not, and figures that are named like rows of another pane."""
+
+    async def walk(app, pilot) -> None:
+        met = set()
+        for pane in "1234567890":
+            app.do(f"pane.{pane}")
+            for row in [row for row in app.rows() if row.id and row.id not in met]:
+                met.add(row.id)
+                app.cursor.put(row)
+                app.paint()
+                for key in ("=", "enter", "ctrl+u", "enter", "escape") if row.boxes else ():
+                    app.take(key, key if len(key) == 1 else None)
+                app.close_sheets()
+        assert "readiness.signed" in met
+
+    app = await play(DEFAULTS, "", then=walk)
+    assert app.fault is None
+
+
+async def test_a_default_that_is_emptied_stays_and_nothing_is_unsaved(play, example) -> None:
+    app = await play(example, "6 j enter backspace enter")
+    assert app.session.history.now.text == example
+    assert not app.session.shown.unsaved
+    assert app.message == "usable fraction is in the file as it was: nothing changed"
+    assert app.typist.now is None

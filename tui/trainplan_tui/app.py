@@ -25,7 +25,7 @@ from trainplan_tui.session import Session
 from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.typist import Typist, outcome
+from trainplan_tui.typist import Typist, outcome, unchanged
 from trainplan_tui.widgets.dispatch import KeyedApp
 from trainplan_tui.widgets.frame import small_window, too_small
 from trainplan_tui.widgets.strip import strip
@@ -258,7 +258,10 @@ class PlanApp(KeyedApp):
         except (Unusable, UnknownPath) as error:
             self.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
             return False
-        self.message = outcome(self.session, path, typed, self.session.commit(attempt, path))
+        same = attempt.text == self.session.history.now.text
+        self.message = (
+            unchanged(path) if same else outcome(self.session, path, typed, self.session.commit(attempt, path))
+        )
         return True
 
     def do(self, id_: str) -> None:

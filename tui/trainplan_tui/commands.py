@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from trainplan_tui.keys import ALL_PLACES
-from trainplan_tui.panes.names import SENT, is_standing
+from trainplan_tui.panes.names import SENT, is_item, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -107,7 +107,7 @@ class Commands:
             self._walked(row.id)
         elif row.id.startswith("claim "):
             self._list("take_claim")
-        elif row.id.startswith("readiness."):
+        elif is_item(row.id):
             self._review("walk")
         elif row.id == "data.sources":
             self._list("add")
@@ -234,7 +234,7 @@ class Commands:
         if row is None or not is_standing(row.id):
             self._file("open_row")
         else:
-            self._pilot("attach") if row.id.startswith("pilot.") else self._review("tell_evidence")
+            self._review("tell_evidence") if is_item(row.id) else self._pilot("attach")
 
     def _open(self, module: str, sheet: str) -> None:
         from importlib import import_module

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trainplan_tui.panes.names import is_item
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.shown import Shown
@@ -59,7 +60,7 @@ def _refused(id_: str, row: BodyRow | None) -> bool:
     """Whether a key would only refuse on this row: a blocking item has no waiver."""
     from trainplan.review.items import BY_NAME
 
-    item = BY_NAME.get(row.id.split(".")[1]) if row and row.id.startswith("readiness.") else None
+    item = BY_NAME.get(row.id.split(".")[1]) if row and is_item(row.id) else None
     return id_ == "ready.waive" and item is not None and item.blocking
 
 
@@ -67,7 +68,7 @@ def _enter(row: BodyRow | None, shown: Shown) -> str:
     """What `enter` does on a row; empty where it would only say why it does nothing."""
     if row and row.boxes:
         return "edit"
-    if row and row.id.startswith("readiness."):
+    if row and is_item(row.id):
         return "walk"
     if row and row.id == "data.sources":
         return "add a source"
