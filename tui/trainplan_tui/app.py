@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
-from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui import footers
 from trainplan_tui.checker import Checker
 from trainplan_tui.commands import Commands
@@ -25,7 +24,7 @@ from trainplan_tui.session import Session
 from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.typist import Typist, outcome, unchanged
+from trainplan_tui.typist import Typist, applied
 from trainplan_tui.widgets.dispatch import KeyedApp
 from trainplan_tui.widgets.frame import small_window, too_small
 from trainplan_tui.widgets.strip import strip
@@ -253,16 +252,7 @@ class PlanApp(KeyedApp):
 
     def apply(self, path: str, typed: str) -> bool:
         """Edit a field; the footer says what it moved, or why it was refused."""
-        try:
-            attempt = self.session.attempt(path, typed)
-        except (Unusable, UnknownPath) as error:
-            self.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
-            return False
-        same = attempt.text == self.session.history.now.text
-        self.message = (
-            unchanged(path) if same else outcome(self.session, path, typed, self.session.commit(attempt, path))
-        )
-        return True
+        return applied(self, path, typed)
 
     def do(self, id_: str) -> None:
         """Do what a key of the table does."""

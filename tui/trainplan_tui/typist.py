@@ -160,6 +160,19 @@ def _refusal(error: Unusable | UnknownPath, valid: str) -> tuple[str, ...]:
     return (f"E {message}", stay)
 
 
+def applied(host: Host, path: str, typed: str) -> bool:
+    """Edit a field without a box; the footer says what it moved, or why it was refused."""
+    session = host.session
+    try:
+        attempt = session.attempt(path, typed)
+    except (Unusable, UnknownPath) as error:
+        host.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
+        return False
+    same = attempt.text == session.history.now.text
+    host.message = unchanged(path) if same else outcome(session, path, typed, session.commit(attempt, path))
+    return True
+
+
 def unchanged(path: str) -> str:
     """What an edit did that leaves the file as it is."""
     from trainplan.labels import field_label
