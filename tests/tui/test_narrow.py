@@ -37,3 +37,12 @@ def test_only_a_sentence_that_goes_on_is_marked() -> None:
     assert _fitted(["one two three four", "x"], 9, 2)[1] == "three four x"
     assert _fitted(["one", "two three four"], 9, 1) == ["one"]
     assert _fitted(["one", "two three four five"], 10, 2) == ["one", "two three four five"]
+
+
+def test_a_name_of_marks_is_cut_for_room_and_not_for_its_letters() -> None:
+    """A character that is told by a mark takes the cells of the mark."""
+    from trainplan_tui.text.spans import line_text
+    from trainplan_tui.widgets.strip import StripParts, strip
+
+    parts = StripParts(name="p\udce9\u202ez", unsaved=False)
+    assert line_text(strip(parts, 80)).startswith(" p<U+DCE9><U+202E>z ")
