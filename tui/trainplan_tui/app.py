@@ -82,7 +82,7 @@ class PlanApp(KeyedApp):
 
             smallest.take(self, name, character)
         elif self.sheets:
-            self.sheets[-1].take("esc" if name in ("ctrl+g", "ctrl+c") else name, character)
+            footers.handed(self, self.sheets[-1], "esc" if name in ("ctrl+g", "ctrl+c") else name, character)
         elif self.typist.now is not None:
             self.typist.take(name, character)
         else:
@@ -173,7 +173,13 @@ class PlanApp(KeyedApp):
         cursor, typing = self.cursor, self.typist.now
         sheet = self.sheets[-1] if self.sheets else None
         pending = self.session.shown.pending
-        keys = sheet.footer() if sheet else [] if pending else footers.entries(self, rows, editing=typing is not None)
+        keys = (
+            footers.of_sheet(self, sheet)
+            if sheet
+            else []
+            if pending
+            else footers.entries(self, rows, editing=typing is not None)
+        )
         return View(
             width=width,
             height=height,
