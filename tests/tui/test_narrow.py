@@ -46,3 +46,12 @@ def test_a_name_of_marks_is_cut_for_room_and_not_for_its_letters() -> None:
 
     parts = StripParts(name="p\udce9\u202ez", unsaved=False)
     assert line_text(strip(parts, 80)).startswith(" p<U+DCE9><U+202E>z ")
+
+
+async def test_pictures_at_the_side_write_numbers_as_the_ledger_does(play, example) -> None:
+    """Nothing is `0`, and a number does not touch its bar."""
+    app = await play(example, "4", (160, 45))
+    assert any("attention temporaries" in line and line.endswith(" 0") for line in app.seen), app.seen
+    app = await play(example, "2", (160, 45))
+    (drawn,) = [line for line in app.seen if line.endswith(" new") and "drawn " in line]
+    assert drawn.partition("13.78T")[0].endswith(" ")

@@ -81,7 +81,12 @@ class QuitSheet:
         if not self.host.session.shown.unsaved:
             return [*found, ("d", "quit", "quit without it"), ("esc", "stay", "stay")]
         save, other = ("s", "save", "save and quit"), ("a", "save as", "save under another name")
-        return [*found, save, ("d", "discard", "discard and quit"), other, ("esc", "stay", "stay")]
+        kept = (
+            ""
+            if self.host.session.journal is None
+            else "           what is discarded is offered again until the next save"
+        )
+        return [*found, save, ("d", "discard", f"discard and quit{kept}"), other, ("esc", "stay", "stay")]
 
 
 class PathSheet:
