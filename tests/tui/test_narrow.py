@@ -55,3 +55,18 @@ async def test_pictures_at_the_side_write_numbers_as_the_ledger_does(play, examp
     app = await play(example, "2", (160, 45))
     (drawn,) = [line for line in app.seen if line.endswith(" new") and "drawn " in line]
     assert drawn.partition("13.78T")[0].endswith(" ")
+
+
+async def test_a_message_shows_the_end_of_a_path(play, example, tmp_path, monkeypatch) -> None:
+    """From home it begins with `~`; a long one loses its first folders, never the file's name."""
+    from trainplan_tui.outside import LONGEST, told
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".local" / "state"))
+    app = await play(example, "y")
+    assert "copied, and in ~/.local/state/trainplan-tui/copies/data.train_tokens.txt" in app.seen[-1]
+    app = await play(example, "P")
+    assert "written to ~/.local/state/trainplan-tui/copies/plan-overview.txt" in app.seen[-1]
+    deep = tmp_path.parent / ("f" * 90) / "log.txt"
+    assert told(deep).endswith("f/log.txt")
+    assert len(told(deep)) == LONGEST

@@ -22,13 +22,24 @@ CLIPBOARD_LIMIT = 60_000
 """Characters that go out as one OSC 52; terminals drop longer ones."""
 
 
+LONGEST = 57
+"""Characters of a path that stand beside a few words in the narrowest window that is drawn for."""
+
+
 def copied(app: KeyedApp, text: str, name: str) -> str:
     """Send a text to the clipboard and write it into a file; the sentence that says where."""
     path = written(text, name, ".txt")
     if len(text) <= CLIPBOARD_LIMIT:
         app.copy_to_clipboard(text)
-        return f"copied, and written to {path}" if path else "copied"
-    return f"too long for the clipboard; written to {path}" if path else "too long for the clipboard"
+        return f"copied, and in {told(path)}" if path else "copied"
+    return f"too long to copy; in {told(path)}" if path else "too long for the clipboard"
+
+
+def told(path: Path) -> str:
+    """A path in a message: from home where it is there, without its first folders where it is long."""
+    home, text = f"{Path.home()}{os.sep}", str(path)
+    text = f"~/{text.removeprefix(home)}" if text.startswith(home) else text
+    return text if len(text) <= LONGEST else f"...{text[3 - LONGEST :]}"
 
 
 def written(text: str, name: str, suffix: str) -> Path | None:

@@ -81,11 +81,7 @@ class QuitSheet:
         if not self.host.session.shown.unsaved:
             return [*found, ("d", "quit", "quit without it"), ("esc", "stay", "stay")]
         save, other = ("s", "save", "save and quit"), ("a", "save as", "save under another name")
-        kept = (
-            ""
-            if self.host.session.journal is None
-            else "           what is discarded is offered again until the next save"
-        )
+        kept = "" if self.host.session.journal is None else "           offered again until the next save"
         return [*found, save, ("d", "discard", f"discard and quit{kept}"), other, ("esc", "stay", "stay")]
 
 
