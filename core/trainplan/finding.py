@@ -26,3 +26,7 @@ class Finding:
     paths: tuple[str, ...]
     weight: float = 0.0
     untried: str = ""
+
+    def coded(self, told: str) -> str:
+        """A sentence of it behind its code. What is missing has no code but its own path, and that says nothing more."""
+        return told if ":" in self.code else f"{self.code}: {told}"

@@ -147,6 +147,11 @@ def blocked_by(code: str) -> str:
     return "not defined" if code.startswith("undefined:") else f"see {code}"
 
 
+def lacking(code: str) -> str:
+    """The reason of a blocked value with the name of the field that is missing: `global batch missing`."""
+    return f"{field_label(code.removeprefix('missing:'))} missing" if code.startswith("missing:") else blocked_by(code)
+
+
 def _field_cells(row: FieldRow, now: Estimate, saved: Estimate | None) -> Cells:
     text, kind = field_text(row, now)
     before = field_text(row, saved)[0] if saved is not None else text

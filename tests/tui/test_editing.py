@@ -199,6 +199,41 @@ async def test_a_small_window_says_what_it_needs_and_save_still_works(play, exam
     assert app.session.history.now.text == example
 
 
+async def test_the_keys_of_a_small_window_do_what_it_says_over_a_sheet_and_a_box(play, example) -> None:
+    from textual.geometry import Size
+
+    async def shrink(app, pilot) -> None:
+        app.resized(Size(52, 14))
+        for key in ("x", "w"):
+            app.take(key, key)
+        app.seen = lines_of(app)
+
+    for before in ("enter 20T enter d", "enter 20T enter j enter 9"):
+        app = await play(example, before, then=shrink)
+        assert app.session.path.read_text(encoding="utf-8") != example
+        assert "saved plan.toml" in app.seen[3]
+        assert app.sheets or app.typist.now is not None, "what was open stays"
+
+
+async def test_quitting_a_small_window_asks_in_it(play, example) -> None:
+    from textual.geometry import Size
+
+    async def shrink(app, pilot) -> None:
+        app.resized(Size(52, 14))
+        app.take("q", "q")
+        assert "s save   d discard   esc stay" in lines_of(app)[2]
+        app.take("enter", None)
+        app.session.path.write_text(example + "# other\n", encoding="utf-8")
+        app.take("s", "s")
+        assert "changed on disk" in " ".join(lines_of(app)[3:5])
+        assert app._exit is False
+        app.take("q", "q")
+        app.take("d", "d")
+
+    app = await play(example, "enter 20T enter", then=shrink)
+    assert app._exit
+
+
 @pytest.mark.parametrize("size", [(60, 15), (64, 18), (79, 24), (80, 24), (100, 30), (120, 40), (160, 45), (250, 70)])
 async def test_every_size_draws_rows_of_its_width(play, example, size: tuple[int, int]) -> None:
     app = await play(example, "2 3 1", size=size)
@@ -250,23 +285,13 @@ async def test_fields_of_one_source_are_told_apart_in_the_difference(play, examp
     assert any(".unique_tokens" in line for line in lines), app.seen
 
 
-@pytest.mark.parametrize("digit", list("0123456789"))
-def test_an_escape_and_a_digit_in_one_packet_are_two_keys(digit: str) -> None:
-    """Over a slow line both arrive together; the parser took them for a character of an option key of one terminal."""
-    from textual._xterm_parser import XTermParser
-
-    import trainplan_tui.widgets.driver  # noqa: F401  (it takes those codes out)
-
-    parser = XTermParser()
-    keys = [*parser.feed(f"\x1b{digit}"), *parser.feed("")]
-    assert [(key.key, key.character) for key in keys] == [(f"alt+{digit}", digit)]
-
-
 async def test_an_escape_in_front_of_a_key_counts_as_escape_and_the_key(play, example) -> None:
-    from textual.events import Key
+    from trainplan_tui.widgets.driver import Presses
 
     async def together(app, pilot) -> None:
-        await app.on_event(Key("alt+3", "3"))
+        parser = Presses()
+        for event in [*parser.feed("\x1b3"), *parser.feed("")]:
+            await app.on_event(event)
         await pilot.pause()
         app.seen = lines_of(app)
 
@@ -274,3 +299,34 @@ async def test_an_escape_in_front_of_a_key_counts_as_escape_and_the_key(play, ex
     assert app.typist.now is None
     assert app.session.history.now.text == example
     assert "[3Compute]" in app.seen[1]
+
+
+DEFAULTS = 'format = 1\n[model]\npreset = "llama-3.1-8b"\n[cluster]\naccelerator = "h100-sxm"\nnodes = 128\n'
+
+
+async def test_every_row_is_stood_on_and_every_field_emptied(play) -> None:
+    """Also fields that the file has not, and figures that are named like rows of another pane."""
+
+    async def walk(app, pilot) -> None:
+        met = set()
+        for pane in "1234567890":
+            app.do(f"pane.{pane}")
+            for row in [row for row in app.rows() if row.id and row.id not in met]:
+                met.add(row.id)
+                app.cursor.put(row)
+                app.paint()
+                for key in ("=", "enter", "ctrl+u", "enter", "escape") if row.boxes else ():
+                    app.take(key, key if len(key) == 1 else None)
+                app.close_sheets()
+        assert "readiness.signed" in met
+
+    app = await play(DEFAULTS, "", then=walk)
+    assert app.fault is None
+
+
+async def test_a_default_that_is_emptied_stays_and_nothing_is_unsaved(play, example) -> None:
+    app = await play(example, "6 j enter backspace enter")
+    assert app.session.history.now.text == example
+    assert not app.session.shown.unsaved
+    assert app.message == "usable fraction is in the file as it was: nothing changed"
+    assert app.typist.now is None

@@ -34,3 +34,32 @@ async def test_rows_and_commands_are_found_by_their_name(play, text: str) -> Non
 async def test_findings_are_walked_to_their_fields(play, text: str) -> None:
     app = await play(text, "! ! ! ! ! ! ! !")
     assert lines_of(app)
+
+
+async def test_a_missing_field_is_called_by_its_label_and_says_what_waits(play, text: str) -> None:
+    """Strip, finish, inspector and footer name the same field and contradict neither each other nor the findings."""
+    from trainplan_tui.panes.inspector import waiting
+
+    app = await play(text, "!")
+    named = app.seen[0].partition("no date: ")[2].partition("  ")[0]
+    assert named.endswith(" missing"), app.seen[0]
+    assert f"   no finish: {named}" in app.seen or app.seen[1].startswith(" 1Overview"), app.seen
+    assert not any("draws" in line or "simulated" in line for line in app.seen if line.startswith("── finish"))
+    first = app.session.shown.findings[0]
+    assert "missing:" not in app.message
+    assert app.message.startswith(first.message)
+    for one in app.session.shown.findings:
+        if one.code.startswith("missing:") and "figures wait" in one.message:
+            assert waiting(one.code.removeprefix("missing:"), app.session.shown) in one.message
+    assert not any("Nothing rests" in line for line in app.seen)
+
+
+async def test_enter_where_there_are_no_sources_adds_one(play, text: str) -> None:
+    from trainplan_tui.sheets.asking import LineSheet
+
+    app = await play(text, "2 / sources enter")
+    while (row := app.row()) is None or row.id != "data.sources":
+        app.do("row.next")
+    app.do("row.enter")
+    assert isinstance(app.sheets[-1], LineSheet)
+    assert app.sheets[-1].word == "add"

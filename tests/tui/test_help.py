@@ -35,3 +35,27 @@ async def test_the_palette_saves_under_another_name_as_messages_say(play, exampl
     """A file that cannot be written says that `:` save as writes elsewhere."""
     app = await play(example, ": s a v e space a s enter")
     assert any("save under another name" in line for line in app.seen), app.seen
+
+
+SHEETS = {"d": "diff", "x": "explain", "0 enter": "walk", "9 C": "launch", "4 z": "picture"}
+
+
+@pytest.mark.parametrize(("keys", "word"), SHEETS.items())
+async def test_help_over_a_sheet_tells_all_of_its_keys_and_comes_back_to_it(
+    play, example, keys: str, word: str
+) -> None:
+    app = await play(example, f"{keys} ?")
+    below = app.sheets[-2]
+    assert below.word == word
+    assert f"help: {word}" in app.seen[2]
+    for entry in below.footer():
+        assert entry.key == "up down" or any(entry.key in line and entry.word in line for line in app.seen), entry
+    app = await play(example, f"{keys} ? esc")
+    assert app.sheets[-1].word == word
+    assert word == "walk" or "? help" in app.seen[-1], "the walk has no room for it"
+
+
+async def test_where_only_answers_work_help_is_none(play, example) -> None:
+    app = await play(example, "enter 20T enter q ?")
+    assert app.sheets[-1].word == "quit?"
+    assert "help" not in app.seen[-1]

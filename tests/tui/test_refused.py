@@ -55,3 +55,19 @@ async def test_a_path_that_was_refused_stays_with_the_reason(play, example, tmp_
     seen = lines_of(app)
     assert any(line.startswith(" : ") and "there.toml" in line for line in seen)
     assert (tmp_path / "there.toml").read_text(encoding="utf-8") == "format = 1\n"
+
+
+async def test_a_plan_or_a_log_that_cannot_be_read_stays_in_its_line(play, example, tmp_path) -> None:
+    """One letter was wrong, and the path has not to be typed again."""
+    (tmp_path / "half.toml").write_text('format = 1\n[cluster]\nnodes = "x"\npods = 2\n', encoding="utf-8")
+    for keys, reason in (
+        (f"c ctrl+u paste:{tmp_path}/half.toml enter", "and 1 more"),
+        (f"c ctrl+u paste:{tmp_path}/gone.toml enter", "does not exist"),
+        (f"9 L ctrl+u paste:{tmp_path}/gone.log enter", "is not there"),
+        (f"3 L ctrl+u paste:{tmp_path} enter", "is a folder"),
+    ):
+        app = await play(example, keys)
+        assert app.sheets, keys
+        assert app.sheets[-1].line.text.startswith(str(tmp_path)), keys
+        assert reason in " ".join(" ".join(lines_of(app)).split()), (keys, lines_of(app))
+        assert app.message == ""

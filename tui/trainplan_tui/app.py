@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
-from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui import footers
 from trainplan_tui.checker import Checker
 from trainplan_tui.commands import Commands
@@ -25,9 +24,9 @@ from trainplan_tui.session import Session
 from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.typist import Typist, outcome
+from trainplan_tui.typist import Typist, applied
 from trainplan_tui.widgets.dispatch import KeyedApp
-from trainplan_tui.widgets.frame import Entry, small_window, too_small
+from trainplan_tui.widgets.frame import small_window, too_small
 from trainplan_tui.widgets.strip import strip
 
 if TYPE_CHECKING:
@@ -73,13 +72,20 @@ class PlanApp(KeyedApp):
         name = key_name(key, character)
         self._judge()
         self.message = ""
-        if name == "ctrl+l":
+        anywhere = self.keymap.action(name, ()) if name.startswith("ctrl+") else None
+        if anywhere == "redraw":
             self.redraw()
+        elif anywhere == "suspend":
+            self.suspend_process()
+        elif too_small(*self.window):
+            from trainplan_tui import smallest
+
+            smallest.take(self, name, character)
         elif self.sheets:
-            self.sheets[-1].take("esc" if name in ("ctrl+g", "ctrl+c") else name, character)
+            footers.handed(self, self.sheets[-1], "esc" if name in ("ctrl+g", "ctrl+c") else name, character)
         elif self.typist.now is not None:
             self.typist.take(name, character)
-        elif not too_small(*self.window) or self.keymap.action(name, ("navigate",)) in ("file.save", "quit", "cancel"):
+        else:
             self.commands.take(name)
         self.paint()
 
@@ -133,9 +139,11 @@ class PlanApp(KeyedApp):
         """One picture of everything."""
         width, height = self.window
         if too_small(width, height):
+            from trainplan_tui import smallest
+
             top = strip(strip_parts(self.opened.shown), width, self.glyphs) if self.opened else ()
-            keys = [Entry("w", "save"), Entry("q", "quit"), Entry("larger window:", "goes on")]
-            self.grid.show(small_window(width, height, top, keys, self.glyphs), (0, 0), width)
+            lines = small_window(width, height, top, smallest.keys(self), self.glyphs, self.message)
+            self.grid.show(lines, (0, 0), width)
         elif self.opened is None:
             from trainplan_tui.sheets.stacked import alone
 
@@ -165,7 +173,13 @@ class PlanApp(KeyedApp):
         cursor, typing = self.cursor, self.typist.now
         sheet = self.sheets[-1] if self.sheets else None
         pending = self.session.shown.pending
-        keys = sheet.footer() if sheet else [] if pending else footers.entries(self, rows, editing=typing is not None)
+        keys = (
+            footers.of_sheet(self, sheet)
+            if sheet
+            else []
+            if pending
+            else footers.entries(self, rows, editing=typing is not None)
+        )
         return View(
             width=width,
             height=height,
@@ -244,13 +258,7 @@ class PlanApp(KeyedApp):
 
     def apply(self, path: str, typed: str) -> bool:
         """Edit a field; the footer says what it moved, or why it was refused."""
-        try:
-            attempt = self.session.attempt(path, typed)
-        except (Unusable, UnknownPath) as error:
-            self.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
-            return False
-        self.message = outcome(self.session, path, typed, self.session.commit(attempt, path))
-        return True
+        return applied(self, path, typed)
 
     def do(self, id_: str) -> None:
         """Do what a key of the table does."""

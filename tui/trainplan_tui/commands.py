@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from trainplan_tui.keys import ALL_PLACES
-from trainplan_tui.panes.names import SENT, is_standing
+from trainplan_tui.panes.names import SENT, is_item, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -107,8 +107,10 @@ class Commands:
             self._walked(row.id)
         elif row.id.startswith("claim "):
             self._list("take_claim")
-        elif row.id.startswith("readiness."):
+        elif is_item(row.id):
             self._review("walk")
+        elif row.id == "data.sources":
+            self._list("add")
         elif row.kind == "finding":
             finding = self.host.session.shown.finding_at(row.id)
             if finding is not None and finding.paths:
@@ -232,7 +234,7 @@ class Commands:
         if row is None or not is_standing(row.id):
             self._file("open_row")
         else:
-            self._pilot("attach") if row.id.startswith("pilot.") else self._review("tell_evidence")
+            self._review("tell_evidence") if is_item(row.id) else self._pilot("attach")
 
     def _open(self, module: str, sheet: str) -> None:
         from importlib import import_module
@@ -274,7 +276,7 @@ class Commands:
         finding = found[self._finding]
         landed = bool(finding.paths) and self.host.jump(finding.paths[0])
         where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
-        self.host.message = f"{finding.code}: {finding.message}{where}"
+        self.host.message = f"{finding.coded(finding.message)}{where}"
 
     def set_by_path(self, path: str) -> None:
         """A field that no pane shows: its path stands in the palette, ready for a value."""
@@ -291,8 +293,8 @@ class Commands:
         getattr(filing, action)(self.host)
 
     def quit(self) -> None:
-        """End, asking when there are unsaved edits."""
-        if not self.host.session.shown.unsaved:
+        """End, asking when there are unsaved edits, or a text of the editor that was not taken."""
+        if not self.host.session.shown.unsaved and self.host.session.refused is None:
             self.host.leave()
             return
         self._open("question", "QuitSheet")

@@ -91,6 +91,8 @@ def save_as_and_leave(host: Host) -> None:
 
 def edit_text(host: Host, line: int = 1) -> None:
     """Open the plan's text in the editor and take the result back as one edit; a text that was refused is opened again."""
+    from trainplan_tui.outside import editor_copy, told
+
     session = host.session
     now, begin = session.history.now.text, session.history.now.text
     if session.refused is not None and session.refused.before == now:
@@ -106,7 +108,7 @@ def edit_text(host: Host, line: int = 1) -> None:
         moved = session.take_text(text, "the file in the editor")
     except Unusable as error:
         first, others = error.errors[0], len(error.errors) - 1
-        session.refused = Refused(now, text, first.line)
+        session.refused = Refused(now, text, first.line, told(editor_copy()))
         more = f", and {others} more" if others else ""
         host.message = f"not taken{more}; e opens your text again: line {first.line}: {first.message}"
         return
@@ -140,7 +142,7 @@ def copy_row(host: Host) -> None:
 
 def plain_pane(host: Host) -> None:
     """The pane as plain text into a file."""
-    from trainplan_tui.outside import written
+    from trainplan_tui.outside import told, written
     from trainplan_tui.plain import plain_table
 
     pane = host.cursor.shown_pane
@@ -151,4 +153,4 @@ def plain_pane(host: Host) -> None:
         return
     text = "\n".join(plain_table(pane.table, host.session.shown.estimate, host.session.shown.saved)) + "\n"
     path = written(text, f"{host.session.path.stem}-{pane.table.budget}", ".txt")
-    host.message = f"written to {path}" if path else "the state folder cannot be written"
+    host.message = f"written to {told(path)}" if path else "the state folder cannot be written"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trainplan_tui.panes.names import is_item
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.sheets.sheet import Host, Sheet
 from trainplan_tui.shown import Shown
 from trainplan_tui.widgets.frame import Entry
 
@@ -55,11 +56,36 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     return [Entry(key, word) for id_, word in (*shown, *_everywhere(host)) if (key := _key(host, id_))]
 
 
+ASKING: Final = ("quit?", "recovery", "changed?", "")
+"""Words of sheets where nothing works but the answers, and of the start screen, which has a help of its own."""
+
+
+def is_helped(sheet: Sheet) -> bool:
+    """Whether the key of help tells the keys of a sheet: not where letters are text, and not where only answers work."""
+    return not sheet.typing and sheet.word not in ASKING
+
+
+def handed(host: Host, sheet: Sheet, name: str, character: str | None) -> None:
+    """A key for a sheet: help is the same for all of them, everything else is its own."""
+    if is_helped(sheet) and host.keymap.action(name, ()) == "help":
+        from trainplan_tui.sheets.help import SheetHelp
+
+        host.open_sheet(SheetHelp(host, sheet))
+    else:
+        sheet.take(name, character)
+
+
+def of_sheet(host: Host, sheet: Sheet) -> list[Entry]:
+    """What the footer shows over a sheet. Help stands before the way back, so that it goes first where there is no room."""
+    found, key = list(sheet.footer()), host.keymap.shown("help")
+    return [*found[:-1], Entry(key, "help"), *found[-1:]] if is_helped(sheet) and key else found
+
+
 def _refused(id_: str, row: BodyRow | None) -> bool:
     """Whether a key would only refuse on this row: a blocking item has no waiver."""
     from trainplan.review.items import BY_NAME
 
-    item = BY_NAME.get(row.id.split(".")[1]) if row and row.id.startswith("readiness.") else None
+    item = BY_NAME.get(row.id.split(".")[1]) if row and is_item(row.id) else None
     return id_ == "ready.waive" and item is not None and item.blocking
 
 
@@ -67,8 +93,10 @@ def _enter(row: BodyRow | None, shown: Shown) -> str:
     """What `enter` does on a row; empty where it would only say why it does nothing."""
     if row and row.boxes:
         return "edit"
-    if row and row.id.startswith("readiness."):
+    if row and is_item(row.id):
         return "walk"
+    if row and row.id == "data.sources":
+        return "add a source"
     if row and row.id.startswith("claim "):
         return "take as evidence"
     if row and row.id.startswith("walk "):

@@ -56,10 +56,14 @@ def take_log(host: Host) -> None:
     """Ask for a log; it is read on a thread, and what it measured is shown beside the plan before anything is taken."""
     rung = rung_under(host)
 
-    def read(path: Path) -> None:
+    def read(path: Path) -> bool:
         from trainplan_tui.sheets.measuring import LogSheet
 
+        if not path.is_file():
+            host.message = f"{path} is {'a folder: a log is a file in it' if path.is_dir() else 'not there'}"
+            return False
         host.open_sheet(LogSheet(host, path, rung))
+        return True
 
     of = f" of rung {rung}" if rung else ""
     note = "Megatron-LM, NeMo, torchtitan, OLMo-core, CSV or JSON lines; tab completes"

@@ -16,6 +16,7 @@ from trainplan.review.items import BY_NAME, Item
 from trainplan.review.record import EvidenceHash
 from trainplan.review.signing import Answers
 from trainplan_tui.dossier import NOTHING
+from trainplan_tui.panes.names import is_item
 from trainplan_tui.recording import changed_on_disk, done, meanwhile_of, now, person, read_record
 from trainplan_tui.sheets.form import Asked, FormSheet
 from trainplan_tui.sheets.question import PathSheet
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def item_under(host: Host) -> Item | None:
     """The readiness item of the row under the cursor."""
     row = host.row()
-    return BY_NAME.get(row.id.split(".")[1]) if row is not None and row.id.startswith("readiness.") else None
+    return BY_NAME.get(row.id.split(".")[1]) if row is not None and is_item(row.id) else None
 
 
 def ticked(session: Session, item: Item) -> tuple[str, ...]:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 
 class Refused(NamedTuple):
-    """A text that an editor left and that was refused: the text it began from, its own, and the line of the first error."""
+    """A text that an editor left and that was refused: the text it began from, its own, the line of the first error, its file."""
 
     before: str
     text: str
     line: int
+    kept: str
 
 
 class Session:

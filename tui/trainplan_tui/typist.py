@@ -83,6 +83,10 @@ class Typist:
             self._try(typed)
         if self._attempt is None:
             return False
+        if self._attempt.text == self.host.session.history.now.text:
+            self.put_back()
+            self.host.message = unchanged(path)
+            return True
         from trainplan.plan.entries import rebalanced
 
         other = rebalanced(self.host.session.history.now.plan, path, typed) if self._keep_sum else None
@@ -154,6 +158,26 @@ def _refusal(error: Unusable | UnknownPath, valid: str) -> tuple[str, ...]:
         both = f"  {rest}.{stay[1:]}"
         return (f"E {head}.", both if len(both) <= LEAST else f"  {rest}")
     return (f"E {message}", stay)
+
+
+def applied(host: Host, path: str, typed: str) -> bool:
+    """Edit a field without a box; the footer says what it moved, or why it was refused."""
+    session = host.session
+    try:
+        attempt = session.attempt(path, typed)
+    except (Unusable, UnknownPath) as error:
+        host.message = error.errors[0].message if isinstance(error, Unusable) else str(error)
+        return False
+    same = attempt.text == session.history.now.text
+    host.message = unchanged(path) if same else outcome(session, path, typed, session.commit(attempt, path))
+    return True
+
+
+def unchanged(path: str) -> str:
+    """What an edit did that leaves the file as it is."""
+    from trainplan.labels import field_label
+
+    return f"{field_label(path)} is in the file as it was: nothing changed"
 
 
 def outcome(session: Session, path: str, typed: str, moved: int) -> str:

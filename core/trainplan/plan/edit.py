@@ -128,8 +128,17 @@ def _spliced(text: str, path: PathOf, literal: str, file: str) -> str:
 
 
 def without(text: str, plan: Plan, path: str, file: str = "plan.toml") -> Edited:
-    """The text and plan with the field taken out, so that its default holds again."""
-    after = remove_value(text, resolve(path, plan))
+    """The text and plan with the field taken out, so that its default holds again. Raises Unusable.
+
+    They are the same where it is not written.
+    """
+    keys = resolve(path, plan)
+    try:
+        after = remove_value(text, keys)
+    except SpliceError as error:
+        if written_place(text, keys) is None:
+            return Edited(text, plan)
+        raise Unusable((PlanError(file, 1, 1, dotted(keys), str(error), ""),)) from None
     return Edited(after, plan_of_text(after, file))
 
 

@@ -184,3 +184,20 @@ def test_two_files_of_one_name_are_told_apart(plan: Path, tmp_path: Path, capsys
     run("diff", plan, other, "--set", "cluster.nodes=64")
     head = capsys.readouterr().out.splitlines()[0]
     assert head.split()[1:] == [str(plan), str(other)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("shwo", "PLAN"), 'no plan file and no command "shwo". Nearest: show'),
+        (("cehck", "PLAN", "--json"), 'no plan file and no command "cehck". Nearest: check'),
+        (("forecats",), 'no plan file and no command "forecats". Nearest: forecast'),
+        (("xyzzy", "PLAN"), 'no plan file and no command "xyzzy". One of show, '),
+        (("PLAN", "PLAN"), "one plan opens at a time; trainplan-tui diff PLAN PLAN compares two"),
+    ],
+)
+def test_a_word_that_is_no_command_is_told_as_one(
+    plan: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert run(*(plan if word == "PLAN" else word for word in words)) == 2
+    assert said in capsys.readouterr().err

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib.util
 import os
-from collections.abc import AsyncGenerator, Callable
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from textual import events
@@ -20,6 +24,8 @@ from trainplan_tui.text.colours import prepare_environment
 from trainplan_tui.text.glyphs import UNICODE
 from trainplan_tui.text.spans import line_text
 
+WIDGETS = Path(__file__).resolve().parents[1] / "widgets"
+PROGRAM = "import sys; from trainplan_tui.cli import main; sys.exit(main())"
 TODAY = dt.date(2026, 12, 1)
 NAMED = {"enter": "enter", "esc": "escape", "tab": "tab", "space": "space", "down": "down", "up": "up"}
 
@@ -126,3 +132,39 @@ def drive() -> Drive:
             yield Driven(app)
 
     return start
+
+
+@pytest.fixture(scope="module")
+def pty() -> ModuleType:
+    """The pseudo-terminal of the widgets' tests."""
+    spec = importlib.util.spec_from_file_location("trainplan_test_pty", WIDGETS / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def start(pty: ModuleType, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Starts the app on arguments, after a statement `before` it, under a `shell`; ended afterwards."""
+    opened: list[Any] = []
+
+    def run(*arguments: str, before: str = "", shell: bool = False, **given: str) -> Any:
+        environment = {
+            **pty.BLANK_ENVIRONMENT,
+            "HOME": str(tmp_path),
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            **given,
+        }
+        above = [str(WIDGETS / "shell.py")] if shell else []
+        terminal = pty.Terminal([sys.executable, *above, "-c", before + PROGRAM, *arguments], environment, (80, 24))
+        opened.append(terminal)
+        terminal.until(b"? help" if len(opened) == 1 else b"later")
+        terminal.quiet()
+        return terminal
+
+    yield run
+    for terminal in opened:
+        terminal.finish()

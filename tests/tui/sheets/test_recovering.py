@@ -84,7 +84,9 @@ async def test_an_entry_that_moved_keeps_what_the_file_says(plan: Path, drive: D
 
 async def test_discarded_edits_are_offered_until_the_next_save(plan: Path, drive: Drive, state: Path) -> None:
     async with drive(plan) as app:
-        await app.press(*EDIT, "q", "d")
+        await app.press(*EDIT, "q")
+        assert "offered again until the next save" in app.screen
+        await app.press("d")
     async with drive(plan) as app:
         assert "discarded when quitting" in app.screen
         await app.press("l", "enter", "15.5T", "enter", "w", "q")

@@ -109,3 +109,25 @@ async def test_a_wrong_answer_is_said_and_esc_writes_nothing(drive: Drive) -> No
         await app.press("shift+tab", "esc")
         assert "nothing was written" in app.screen
         assert not list(Path().iterdir())
+
+
+async def test_figures_stay_while_an_answer_is_wrong_and_device_memory_is_in_gib(drive: Drive) -> None:
+    """The sheet and the panes tell the same memory in the same unit, and whether it fits."""
+    async with drive() as app:
+        await app.press("n", "llama-3.1-8b", "enter", "enter", "16", "enter", "2T", "enter", "enter", "512", "enter")
+        assert "14.2 GiB OVER with zero-1" in app.screen
+        assert " GB" not in app.screen
+        await app.press("shift+tab", "1x2", "enter")
+        assert "E global_batch_sequences is" in app.screen
+        assert "8,030,261,248 parameters" in app.screen
+        assert "first" not in app.screen.partition("so far")[2]
+
+
+async def test_tab_is_offered_only_where_it_completes(drive: Drive) -> None:
+    async with drive() as app:
+        await app.press("n", "llama-3.1-8")
+        assert "tab complete" in app.screen
+        await app.press("tab")
+        assert "tab complete" not in app.screen
+        await app.press("x", "y", "z")
+        assert "tab complete" not in app.screen

@@ -28,9 +28,13 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first not in COMMANDS and not {"-h", "--help", "--version"} & set(arguments):
-        from trainplan_tui.cli.opening import open_app
+        from trainplan_tui.cli.opening import misread, open_app
 
-        options = app_parser().parse_args(arguments)
+        options, more = app_parser().parse_known_args(arguments)
+        if misread(options.plan, more):
+            return 2
+        if more:
+            app_parser().parse_args(arguments)
         status = open_app(options)
         if status is not None:
             return status

@@ -12,7 +12,7 @@ from trainplan.forecast import HALF_DAY, Bin, Forecast, forecast
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.read import Opened
 from trainplan.spread import Driver
-from trainplan.table import blocked_by
+from trainplan.table import lacking
 from trainplan.unit import whole
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
@@ -82,7 +82,7 @@ def _print_point(estimate: Estimate, found: Forecast) -> None:
 
 def _finish(value: Quantity, estimate: Estimate) -> str:
     if isinstance(value, Blocked):
-        return blocked_by(value.code)
+        return lacking(value.code)
     days, start = float(value) / 86400, estimate.plan.schedule.start
     day = _day(start, float(value))
     return f"{days:,.2f} d{', ' + day if day else ''}"
@@ -98,7 +98,7 @@ def _day(start: dt.date | None, seconds: float) -> str:
 
 def _cost(value: Quantity, estimate: Estimate) -> str:
     if isinstance(value, Blocked):
-        return f"cost: {blocked_by(value.code)}"
+        return f"cost: {lacking(value.code)}"
     return f"{whole(value)} {estimate.plan.cluster.currency}"
 
 

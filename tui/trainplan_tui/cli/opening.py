@@ -31,6 +31,30 @@ def open_app(options: argparse.Namespace) -> int | None:
     return run_app(palette, glyphs_for(os.environ, ascii_only=options.ascii), plan, options.set, dt.date.today())
 
 
+def misread(plan: str | None, more: list[str]) -> bool:
+    """Whether the first word was meant as a command, or there are two plans; what would be right is said."""
+    if plan is None or "." in plan or os.sep in plan or os.path.exists(plan):
+        two = any(not word.startswith("-") for word in more)
+        if two:
+            _complain("one plan opens at a time; trainplan-tui diff PLAN PLAN compares two")
+        return two
+    from trainplan.plan.faults import nearest_name
+    from trainplan_tui.cli.arguments import COMMANDS
+
+    nearest = nearest_name(plan, COMMANDS)
+    if not more and not nearest:
+        return False
+    end = f". Nearest: {nearest}" if nearest else f". One of {', '.join(COMMANDS)}"
+    _complain(f'no plan file and no command "{plan}"{end}')
+    return True
+
+
+def _complain(sentence: str) -> None:
+    from trainplan_tui.cli.running import complain
+
+    complain(sentence)
+
+
 def _terminal() -> bool:
     """All three streams are terminals, and the terminal can place its cursor."""
     streams = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
@@ -41,7 +65,5 @@ def _without_terminal(options: argparse.Namespace) -> int | None:
     """None, for the tables of the plan; what to do where no plan is."""
     if options.plan:
         return None
-    from trainplan_tui.cli.running import complain
-
-    complain("no terminal: trainplan-tui show PLAN prints the tables, trainplan-tui --help the rest")
+    _complain("no terminal: trainplan-tui show PLAN prints the tables, trainplan-tui --help the rest")
     return 2

@@ -12,7 +12,7 @@ from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
-from trainplan_tui.widgets.curves import COLUMNS, ROWS, Curve, curves, log_axis, log_column, log_columns
+from trainplan_tui.widgets.curves import COLUMNS, ROWS, WALL, Curve, curves, log_axis, log_column, log_columns
 from trainplan_tui.widgets.frame import rule
 
 TICKS = (
@@ -45,19 +45,20 @@ def picture(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     legend = f"{glyphs.solid} sum  {glyphs.saving} saving  {glyphs.lost} lost work  {glyphs.mark} in use"
     title = f"overhead % against interval: {legend}"
     low, high = curve.chosen.interval / 12, curve.chosen.interval * 16
-    points = [_nearest(curve, value) for value in log_columns(low, high)]
+    columns = min(COLUMNS, width - WALL)
+    points = [_nearest(curve, value) for value in log_columns(low, high, columns)]
     sums, saving, lost = ([100 * value for value in part] for part in zip(*points, strict=True))
     step = _step(min(sums))
-    mark = log_column(curve.chosen.interval, low, high)
+    mark = log_column(curve.chosen.interval, low, high, columns)
     drawn = curves(
         (Curve(sums, glyphs.solid), Curve(saving, glyphs.saving), Curve(lost, glyphs.lost)),
         step,
         mark,
         ROWS,
-        COLUMNS,
+        columns,
         glyphs,
     )
-    axis = log_axis([tick for tick in TICKS if low <= tick[0] <= high], low, high, COLUMNS, glyphs)
+    axis = log_axis([tick for tick in TICKS if low <= tick[0] <= high], low, high, columns, glyphs)
     lines = [BodyRow("", "picture", line) for line in (*drawn, axis)]
     flat = " to ".join(" ".join(duration(edge)).strip() for edge in curve.flat)
     note = f"within 5 % of the least overhead from {flat}"

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from trainplan.figure import Blocked, Figure
-from trainplan.table import blocked_by
+from trainplan.table import lacking
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.dates import day, finish_of, money
@@ -28,7 +28,12 @@ def quantile_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     """A rule that says how they were found, and the three finishes with their costs."""
     found, start = shown.forecast, shown.plan.schedule.start
     since = f" from {start}" if start is not None else ""
-    how = f"{found.draws:,} draws{since}{_chances(found)}" if found is not None else f"draws pending{since}"
+    if _why(shown):
+        how = f"cannot be drawn{since}"
+    elif found is not None:
+        how = f"{found.draws:,} draws{since}{_chances(found)}"
+    else:
+        how = f"draws pending{since}"
     return [rule_row(f"finish, cost: {how}", width, glyphs), _quantiles(shown, min(width, 80), glyphs)]
 
 
@@ -40,11 +45,11 @@ def _chances(found: Forecast) -> str:
 
 
 def _quantiles(shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
+    if _why(shown):
+        return note_row(f"no finish: {_why(shown)}", width, glyphs, "warn")
     if shown.forecast is None:
         return note_row("P10, P50 and P90 are being simulated", width, glyphs)
     told = [_quantile(shown.forecast, name, shown) for name in QUANTILES]
-    if not all(told):
-        return note_row(f"no finish: {_why(shown.forecast)}", width, glyphs, "warn")
     canvas = Canvas(width, glyphs)
     canvas.put(4 if width >= 80 else 2, told[0], end=30)
     canvas.put((width - len(told[1])) // 2 + 1, told[1], bold=True)
@@ -60,9 +65,11 @@ def _quantile(found: Forecast, name: str, shown: Shown) -> str:
     return f"{told}  {money(float(cost), shown.plan.cluster.currency, 4)}" if isinstance(cost, Figure) else told
 
 
-def _why(found: Forecast) -> str:
-    finish = found.quantities["forecast.finish.p50"]
-    return blocked_by(finish.code) if isinstance(finish, Blocked) else ""
+def _why(shown: Shown) -> str:
+    """Why there is no finish, empty where there is or may be one: histories of a run without a length need no waiting for."""
+    found, wall = shown.forecast, shown.estimate.money.wall_time
+    finish = wall if found is None else found.quantities["forecast.finish.p50"]
+    return lacking(finish.code) if isinstance(finish, Blocked) else ""
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:

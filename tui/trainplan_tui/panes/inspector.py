@@ -72,8 +72,8 @@ def value_of(id_: str, estimate: Estimate) -> Value | None:
 
 
 def spoken(finding: Finding) -> str:
-    """A finding in one sentence: its code, what is so, what would be right."""
-    return f"{finding.code}: {'; '.join(part for part in (finding.message, finding.fix) if part)}"
+    """A finding in one sentence: its code where people know it by that, what is so, what would be right."""
+    return finding.coded("; ".join(part for part in (finding.message, finding.fix) if part))
 
 
 def _of_finding(finding: Finding) -> list[str]:
@@ -95,8 +95,15 @@ def _of_field(path: str, shown: Shown) -> list[str]:
         names = ", ".join(quantity_label(key) for key in moved[:3])
         sentences.append(f"Moves {len(moved)} rows: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
     else:
-        sentences.append(f"{unmoving(path)} ({lines})")
+        sentences.append(f"{waiting(path, shown) or unmoving(path)} ({lines})")
     return sentences
+
+
+def waiting(path: str, shown: Shown) -> str:
+    """How much cannot be told before a field has a value; empty where nothing waits for it."""
+    code = f"missing:{path}"
+    count = sum(isinstance(value, Blocked) and value.code == code for value in shown.estimate.quantities.values())
+    return f"{count} figure{'s wait' if count > 1 else ' waits'} for it" if count else ""
 
 
 def unmoving(path: str) -> str:

@@ -7,6 +7,7 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
 from trainplan.ledgers import MEMORY as LEDGER
 from trainplan.listings import Listing
+from trainplan.numbers import device_bytes
 from trainplan.plan.plan import Plan
 from trainplan.table import FieldRow, FigureRow, Row, RuleRow
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
@@ -221,7 +222,7 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         if isinstance(value, Figure):
             canvas = Canvas(width, glyphs)
             canvas.put(2, f"{_glyph(name, glyphs) or ' '} {name.replace('_', ' ')}", end=34)
-            canvas.right(44, f"{float(value) / GIB:.2f}")
+            canvas.right(44, device_bytes(float(value)).text(float(value)))
             lines.append(canvas.line())
     return lines
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.finding import Finding
+from trainplan.labels import QUANTITIES
 from trainplan_tui.widgets.frame import PaneName
 
 OVERVIEW: Final = PaneName("1", "Overview", "Overview")
@@ -33,9 +34,14 @@ BUDGETS: Final[dict[PaneName, tuple[str, ...]]] = {
 """Budgets whose findings stand in a pane."""
 
 
+def is_item(id_: str) -> bool:
+    """Whether a row's id is of a readiness item: not of a figure about all of them, which ledgers draw."""
+    return id_.startswith("readiness.") and id_ not in QUANTITIES
+
+
 def is_standing(id_: str) -> bool:
     """Whether a row's id is of a readiness item or of a rung's check: what the review draws, and no ledger."""
-    return id_.startswith("readiness.") or (id_.startswith("pilot.") and ".checks." in id_)
+    return is_item(id_) or (id_.startswith("pilot.") and ".checks." in id_)
 
 
 def home_of(finding: Finding) -> str:

@@ -41,7 +41,7 @@ def views(shown: Shown) -> int:
 def source_rows(shown: Shown, view: int, width: int, glyphs: Glyphs) -> list[BodyRow]:
     """One row a source under its heads; one sentence where there is none."""
     if not shown.plan.data.sources:
-        empty = note_row("No sources. Passes, storage and manifests need them. a adds one", width, glyphs, "warn")
+        empty = note_row("No sources. Passes, storage and manifests need them. enter adds one", width, glyphs, "warn")
         return [BodyRow("data.sources", "figure", empty.line)]
     detail = view >= views(shown) - 1
     columns = _columns(shown, view)

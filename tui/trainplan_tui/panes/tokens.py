@@ -87,12 +87,13 @@ def _seen(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     mixture, train = shown.estimate.mixture, shown.estimate.tokens.train_tokens
     if not isinstance(mixture.unique_seen, Figure) or not isinstance(train, Figure):
         return []
-    room = width - 24
+    told = f"{short(mixture.unique_seen)} new"
+    room = width - 15 - len(told)
     parts = [(float(mixture.unique_seen), glyphs.solid), (float(train) - float(mixture.unique_seen), glyphs.rest)]
     canvas = Canvas(width, glyphs)
     canvas.put(2, "drawn")
     canvas.spans(14, stacked_bar(parts, float(train) / room, room, (), glyphs))
-    canvas.right(width - 1, f"{short(mixture.unique_seen)} new", bold=True)
+    canvas.right(width - 1, told, bold=True)
     title = f"tokens drawn   {glyphs.solid} new   {glyphs.rest} repeated"
     return [rule(title, width, "", glyphs), canvas.line()]
 

@@ -192,7 +192,8 @@ def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[Body
     places = reachable(rows)
     position = f"row {places.index(view.row) + 1} of {len(places)}" if view.row in places else ""
     lines[parts.rule.start] = rule(key, view.width, "" if view.typing else position, view.glyphs)
-    text = list(view.typing.error) if view.typing and view.typing.error else _fitted(sentences, view.width - 2)
+    room = len(parts.inspector)
+    text = list(view.typing.error) if view.typing and view.typing.error else _fitted(sentences, view.width - 2, room)
     for index, place in enumerate(parts.inspector):
         if index < len(text):
             role = "error" if view.typing and view.typing.error else "text"
@@ -201,12 +202,21 @@ def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[Body
             lines[place] = canvas.line()
 
 
-def _fitted(sentences: Sequence[str], width: int) -> list[str]:
-    """Sentences as lines: each begins its own where all fit in two, else one runs into the next."""
+def _fitted(sentences: Sequence[str], width: int, room: int) -> list[str]:
+    """Sentences as lines: each begins its own where all fit in two, else one runs into the next.
+
+    A sentence that goes on under the last line is too long for it there, so that the cut shows.
+    """
     from trainplan_tui.panes.inspector import wrapped
 
-    each = [piece for sentence in sentences for piece in wrapped(sentence, width)]
-    return each if len(each) <= 2 else wrapped(" ".join(sentences), width) if len(sentences[0]) > width else each
+    each = [wrapped(sentence, width) for sentence in sentences]
+    if sum(map(len, each)) > 2 and len(sentences[0]) > width:
+        each = [wrapped(" ".join(sentences), width)]
+    shown = [line for pieces in each for line in pieces]
+    ends = {sum(map(len, each[: at + 1])) for at in range(len(each))}
+    if len(shown) > room > 0 and room not in ends:
+        shown[room - 1] = f"{shown[room - 1]} {shown[room]}"
+    return shown[:room]
 
 
 def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:

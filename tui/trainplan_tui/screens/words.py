@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
+from trainplan.table import lacking
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.dates import DAY, finish_of, money
 from trainplan_tui.widgets.strip import NOTHING, StripParts, Told
@@ -136,10 +137,4 @@ def _cost_moved(shown: Shown) -> Told:
 def _problem(wall: Figure | Blocked) -> str:
     if not isinstance(wall, Blocked):
         return ""
-    if wall.code.startswith("missing:"):
-        return (
-            f"no date: {wall.code.rsplit('.', 1)[-1].replace('_', ' ')} missing"
-            if "utilization" not in wall.code
-            else "no date: utilization missing"
-        )
-    return f"no date: see {wall.code}" if not wall.code.startswith("undefined") else "no date: not defined"
+    return f"no date: {lacking(wall.code)}"

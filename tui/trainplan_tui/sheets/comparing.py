@@ -21,11 +21,13 @@ class CompareSheet(PathSheet):
             host, "compare", "compare with another plan", "a plan file; tab completes", begin, self._compare
         )
 
-    def _compare(self, path: Path) -> None:
+    def _compare(self, path: Path) -> bool:
         try:
             other = open_plan(path)
         except Unusable as error:
-            self.host.message = str(error.errors[0])
-            return
+            more = len(error.errors) - 1
+            self.host.message = f"{error.errors[0]}{f'; and {more} more' if more else ''}"
+            return False
         figures = estimate(other.plan, self.host.session.today)
         self.host.open_sheet(DifferenceSheet(self.host, figures, (path.name, self.host.session.path.name)))
+        return True

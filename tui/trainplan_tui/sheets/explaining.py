@@ -11,7 +11,8 @@ from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels import field_label, quantity_label
 from trainplan.moves import dependents
 from trainplan.plan.describe import sentence_of, words_of
-from trainplan_tui.panes.inspector import unmoving, wrapped
+from trainplan.table import lacking
+from trainplan_tui.panes.inspector import unmoving, waiting, wrapped
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
@@ -74,7 +75,7 @@ class ExplainSheet(Listing):
         if count:
             return f"{label} moves {count} figures:"
         choices = "; enter on its row shows what each choice would do" if words_of(self.key) else ""
-        return f"{unmoving(self.key)}{choices}."
+        return f"{waiting(self.key, self.host.session.shown) or unmoving(self.key)}{choices}."
 
     def wanted(self, width: int) -> int:
         """The whole body."""
@@ -92,7 +93,7 @@ class ExplainSheet(Listing):
         canvas.right(width - 1, self._summary(), "dim")
         found = [canvas.line()]
         if isinstance(node.value, Blocked):
-            return [*found, text_line(f"cannot be told: {node.value.code}", width, self.glyphs)]
+            return [*found, text_line(f"cannot be told: {lacking(node.value.code)}", width, self.glyphs)]
         if node.formula:
             found += [
                 text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]
@@ -232,16 +233,15 @@ class ExplainSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
+        last = [Entry("y", "copy"), Entry("esc", "back")]
+        if self.is_field:
+            return [*([Entry("enter", "explain")] if self.dependents() else []), *last]
         here = self._here()
-        enter = "edit" if here is not None and here.node.is_field else "explain" if self.is_field else "fold"
-        return [
-            Entry("enter", enter),
-            Entry("space", "fold"),
-            Entry("+", "all"),
-            Entry("-", "one level"),
-            Entry("y", "copy"),
-            Entry("esc", "back"),
-        ]
+        if here is None:
+            return last
+        own = [Entry("enter", "edit")] if here.node.is_field else []
+        folds = [Entry("space", "fold")] if here.node.children else []
+        return [*own, *folds, Entry("+", "all"), Entry("-", "one level"), *last]
 
 
 def _all(node: Node) -> Iterator[Node]:

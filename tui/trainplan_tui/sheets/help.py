@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trainplan_tui.panes.inspector import told
 from trainplan_tui.sheets.listing import Listing, text_line
-from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.sheets.sheet import Host, Sheet
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
 from trainplan_tui.widgets.line import LineEdit
@@ -131,3 +131,30 @@ class HelpSheet(Listing):
     def footer(self) -> Sequence[Entry]:
         """What works here."""
         return [Entry("", "type to narrow"), Entry("up down", "move"), Entry("esc", "back")]
+
+
+MOVING = (
+    ("j  k  up  down", "next, previous row"),
+    ("g  G  home  end", "first, last row"),
+    ("pgdn  pgup", "half a page"),
+)
+
+
+class SheetHelp(HelpSheet):
+    """The keys of the sheet below, all of them: its footer drops what has no room."""
+
+    def __init__(self, host: Host, sheet: Sheet) -> None:
+        super().__init__(host)
+        self.sheet = sheet
+
+    def title(self) -> str:
+        """The sheet whose keys these are."""
+        return f"help: {self.sheet.word}"
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(keys, sentence) of the sheet, then of what works over every sheet."""
+        own = [(entry.key, entry.word) for entry in self.sheet.footer() if entry.key != "up down"]
+        keymap = self.host.keymap
+        always = [("  ".join(keymap.of(id_).keys), keymap.of(id_).sentence) for id_ in ("redraw", "suspend")]
+        needle = self.line.text.lower()
+        return [pair for pair in (*own, *MOVING, *always) if needle in " ".join(pair).lower()]

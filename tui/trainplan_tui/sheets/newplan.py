@@ -159,10 +159,19 @@ class NewPlanSheet:
             value = suggestion(self.question, answers_of(self.typed))[0]
             self._typed(LineEdit(value, len(value)))
         elif self.question.catalogue:
-            found = self._matching()
-            starting = [name for name in found if name.startswith(text)] or (found if len(found) == 1 else [])
-            common = _shared_start(starting) or text
+            common = self._common(text)
             self._typed(LineEdit(common, len(common)))
+
+    def _completes(self) -> bool:
+        """Whether `tab` has letters to add or to put right."""
+        text = self.line.text.strip()
+        return bool(text and self.question.catalogue) and self._common(text) != text
+
+    def _common(self, text: str) -> str:
+        """A name of the catalogue as far as its letters are certain."""
+        found = self._matching()
+        starting = [name for name in found if name.startswith(text)] or (found if len(found) == 1 else [])
+        return _shared_start(starting) or text
 
     def _next(self) -> None:
         if not self.line.text.strip():
@@ -192,6 +201,6 @@ class NewPlanSheet:
         """What works here."""
         back = [Entry("shift+tab", "back")] if self.at else []
         offered = not self.line.text and suggestion(self.question, answers_of(self.typed))[0]
-        word = "complete" if self.line.text and self.question.catalogue else "suggestion" if offered else ""
+        word = "complete" if self._completes() else "suggestion" if offered else ""
         tab = [Entry("tab", word)] if word else []
         return [Entry("enter", "next"), *tab, *back, Entry("esc", "leave, nothing written")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from trainplan.catalogue import Entry, entry, names
@@ -78,12 +78,19 @@ def refusal(question: Question, typed: Sequence[str]) -> str:
 
 @lru_cache(maxsize=8)
 def so_far(answers: Answers) -> Estimate | None:
-    """The estimate of the answers at the assumed utilization; None while they are no plan."""
-    text = new_plan_text(answers)
+    """The estimate of the answers at the assumed utilization, wrong ones left open; None while they are no plan."""
     try:
-        return estimate(with_literal(text, ("utilization", "value"), ASSUMED).plan)
+        return _assumed(answers)
+    except Unusable as error:
+        wrong = {item.path for item in error.errors}
+    try:
+        return _assumed(replace(answers, **{one.field: None for one in QUESTIONS if one.path in wrong}))
     except Unusable:
         return None
+
+
+def _assumed(answers: Answers) -> Estimate:
+    return estimate(with_literal(new_plan_text(answers), ("utilization", "value"), ASSUMED).plan)
 
 
 def figures(answers: Answers) -> list[tuple[str, str, str]]:
@@ -98,9 +105,21 @@ def figures(answers: Answers) -> list[tuple[str, str, str]]:
         ("optimizer steps", found.quantities.get("tokens.steps"), ""),
         ("compute time", found.speed.compute_time, "failures not counted"),
         ("cost, at this rate", found.money.cost, ""),
-        ("memory, worst rank", found.quantities.get("memory.total"), "sharding by default"),
+        ("memory, worst rank", found.quantities.get("memory.total"), _room(found)),
     ]
-    return [(label, readable(value, found), note) for label, value, note in rows if isinstance(value, Figure)]
+    return [
+        (label, readable(value, found, device=label.startswith("memory")), note)
+        for label, value, note in rows
+        if isinstance(value, Figure)
+    ]
+
+
+def _room(found: Estimate) -> str:
+    """Whether the worst rank fits, and with what."""
+    free, kind = found.memory.headroom, found.situation.value("parallelism.sharding")
+    if not isinstance(free, Figure):
+        return ""
+    return f"{abs(float(free)) / GIB:.1f} GiB {'OVER' if free < 0 else 'free'} with {kind}"
 
 
 def suggestion(question: Question, answers: Answers) -> tuple[str, str]:

@@ -16,7 +16,8 @@ from trainplan_tui.text.spans import Canvas, Line
 ROWS = 7
 COLUMNS = 66
 LABEL = 5
-"""Cells of the numbers beside the curve; a wall follows them."""
+WALL = LABEL + 1
+"""Cells of the numbers beside the curve, and with the wall that follows them."""
 
 
 class Curve(NamedTuple):
@@ -55,9 +56,9 @@ def curves(
 
 
 def _row(drawn: Sequence[Curve], row: int, step: float, mark: int | None, columns: int, glyphs: Glyphs) -> Line:
-    canvas = Canvas(LABEL + 1 + columns, glyphs)
+    canvas = Canvas(WALL + columns, glyphs)
     canvas.right(LABEL - 1, f"{row * step:g}", "dim")
-    canvas.put(LABEL + 1, glyphs.wall, "dim")
+    canvas.put(WALL, glyphs.wall, "dim")
     if mark is not None:
         canvas.put(LABEL + 2 + mark, glyphs.mark, "dim")
     for curve in reversed(drawn):
@@ -71,7 +72,7 @@ def log_axis(
     ticks: Sequence[tuple[float, str]], low: float, high: float, columns: int = COLUMNS, glyphs: Glyphs = UNICODE
 ) -> Line:
     """The labels under a logarithmic axis, each beginning at its column; one that would touch the last is left out."""
-    canvas = Canvas(LABEL + 1 + columns, glyphs)
+    canvas = Canvas(WALL + columns, glyphs)
     free = 1
     for value, label in ticks:
         column = LABEL + 2 + log_column(value, low, high, columns)

@@ -100,11 +100,7 @@ class KeyedApp(App[int], inherit_bindings=False, inherit_css=False):
     async def on_event(self, event: events.Event) -> None:
         """Hand keys, pastes and sizes over at once; drop the mouse and focus reports; pass on the rest."""
         if isinstance(event, events.Key):
-            if event.key.startswith("alt+") and event.character:  # `esc` and a letter or digit that came in one packet
-                self.take("escape", None)
-                self.take(event.character, event.character)
-            else:
-                self.take(event.key, event.character)
+            self.take(event.key, event.character)
         elif isinstance(event, events.Paste):
             self.paste(event.text)
         elif isinstance(event, events.Resize):

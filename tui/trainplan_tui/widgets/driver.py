@@ -14,10 +14,12 @@ import selectors
 import signal
 import termios
 from codecs import getincrementaldecoder
+from collections.abc import Iterable
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Protocol, cast
 
+from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
@@ -42,7 +44,18 @@ ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 
 _CODES = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
 for _code in [code for code, keys in _CODES.items() if isinstance(keys, str) and len(code) == 2]:
-    del _CODES[_code]  # `esc` and a digit that came in one packet are those two keys, not WezTerm's option key
+    del _CODES[_code]  # a character of WezTerm's option key
+
+
+class Presses(XTermParser):
+    """What is read as keys. Over a slow line `esc` and `?` come in one packet, as an option key does: they are two keys."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        """The keys of a code. `esc` goes by its short name: by the other one Textual takes it for `^` before what is no code."""
+        if sequence == "\x1b" or alt:
+            yield events.Key("esc", "\x1b")
+        if sequence != "\x1b":
+            yield from super()._sequence_to_key_events(sequence)
 
 
 class Owner(Protocol):
@@ -158,7 +171,7 @@ class TerminalDriver(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Wait for input and hand its events to the app. OSError when the line is gone, or at its end."""
-        parser = XTermParser(self._debug)
+        parser = Presses(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
         with selectors.DefaultSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -168,7 +181,7 @@ class TerminalDriver(LinuxDriver):
                 for event in parser.tick():
                     self.process_message(event)
 
-    def _parse(self, parser: XTermParser, text: str) -> None:
+    def _parse(self, parser: Presses, text: str) -> None:
         """Feed text to the parser; an empty text would tell it that the input ends."""
         if text:
             for event in parser.feed(text):

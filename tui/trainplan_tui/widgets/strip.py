@@ -66,10 +66,10 @@ def strip(parts: StripParts, width: int, glyphs: Glyphs = UNICODE) -> Line:
     dropped = set(DROPPED[:5] if width < 80 else ())
     groups = _groups(parts, width)
     for key in (*DROPPED, ""):
-        if _length(parts, groups, dropped, width, len(parts.name)) <= width or not key:
+        if _length(parts, groups, dropped, width, len(printable(parts.name))) <= width or not key:
             break
         dropped.add(key)
-    letters = len(parts.name)
+    letters = len(printable(parts.name))
     while letters > LEAST_NAME and _length(parts, groups, dropped, width, letters) > width:
         letters -= 1
     return _drawn(parts, _kept(groups, dropped), width, letters, glyphs)

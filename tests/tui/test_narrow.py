@@ -1,0 +1,72 @@
+"""What is too long for a window shows that it is cut, and pictures are drawn for the window that there is."""
+
+from __future__ import annotations
+
+import pytest
+from tests.tui.conftest import lines_of
+
+from trainplan_tui.screens.drawing import _fitted
+from trainplan_tui.text.printable import cells
+
+
+@pytest.mark.parametrize("width", [60, 63, 71, 79])
+async def test_no_row_of_a_pane_is_wider_than_the_window(play, example, width: int) -> None:
+    async def look(app, pilot) -> None:
+        for pane in "1234567890":
+            app.do(f"pane.{pane}")
+            app.paint()
+            wide = [line for line in lines_of(app) if cells(line) > width]
+            assert not wide, (pane, wide)
+
+    await play(example, "", (width, 30), then=look)
+
+
+async def test_the_curve_of_a_small_window_has_its_right_end(play, example) -> None:
+    app = await play(example, "7", (60, 30))
+    assert any(line.rstrip().endswith("3h") for line in app.seen), app.seen
+
+
+async def test_a_sentence_that_is_cut_under_the_body_says_so(play, example) -> None:
+    app = await play(example, "8")
+    assert app.seen[22].endswith("…"), app.seen[21:23]
+
+
+def test_only_a_sentence_that_goes_on_is_marked() -> None:
+    """The mark comes from a line that is too long for its row."""
+    assert _fitted(["one", "two", "three"], 20, 2) == ["one", "two"]
+    assert _fitted(["one two three four", "x"], 9, 2)[1] == "three four x"
+    assert _fitted(["one", "two three four"], 9, 1) == ["one"]
+    assert _fitted(["one", "two three four five"], 10, 2) == ["one", "two three four five"]
+
+
+def test_a_name_of_marks_is_cut_for_room_and_not_for_its_letters() -> None:
+    """A character that is told by a mark takes the cells of the mark."""
+    from trainplan_tui.text.spans import line_text
+    from trainplan_tui.widgets.strip import StripParts, strip
+
+    parts = StripParts(name="p\udce9\u202ez", unsaved=False)
+    assert line_text(strip(parts, 80)).startswith(" p<U+DCE9><U+202E>z ")
+
+
+async def test_pictures_at_the_side_write_numbers_as_the_ledger_does(play, example) -> None:
+    """Nothing is `0`, and a number does not touch its bar."""
+    app = await play(example, "4", (160, 45))
+    assert any("attention temporaries" in line and line.endswith(" 0") for line in app.seen), app.seen
+    app = await play(example, "2", (160, 45))
+    (drawn,) = [line for line in app.seen if line.endswith(" new") and "drawn " in line]
+    assert drawn.partition("13.78T")[0].endswith(" ")
+
+
+async def test_a_message_shows_the_end_of_a_path(play, example, tmp_path, monkeypatch) -> None:
+    """From home it begins with `~`; a long one loses its first folders, never the file's name."""
+    from trainplan_tui.outside import LONGEST, told
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".local" / "state"))
+    app = await play(example, "y")
+    assert "copied, and in ~/.local/state/trainplan-tui/copies/data.train_tokens.txt" in app.seen[-1]
+    app = await play(example, "P")
+    assert "written to ~/.local/state/trainplan-tui/copies/plan-overview.txt" in app.seen[-1]
+    deep = tmp_path.parent / ("f" * 90) / "log.txt"
+    assert told(deep).endswith("f/log.txt")
+    assert len(told(deep)) == LONGEST
