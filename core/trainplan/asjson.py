@@ -9,7 +9,7 @@ from trainplan.estimation import Estimate, Value
 from trainplan.explain import Node
 from trainplan.figure import Blocked, Choice, Figure, Given
 from trainplan.finding import Finding
-from trainplan.labels import quantity_label
+from trainplan.labels.names import quantity_label
 
 FORMAT = 1
 

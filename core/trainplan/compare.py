@@ -9,9 +9,9 @@ from trainplan import asjson, numbers
 from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Figure
-from trainplan.labels import quantity_label
+from trainplan.labels.names import quantity_label
 from trainplan.plan.leaves import field_differences, values
-from trainplan.table import movement, style_of, written
+from trainplan.rows.table import movement, style_of, written
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from trainplan.budgets.communication import CommunicationBudget
 from trainplan.budgets.compute import CostBudget, Throughput, cost_budget, throughput
 from trainplan.budgets.evaluation import EvaluationBudget, evaluation_budget, evaluation_share
 from trainplan.budgets.exhaustion import Exhaustion, exhaustion
-from trainplan.budgets.memory import MemoryBudget, memory_budget
+from trainplan.budgets.memory.budget import MemoryBudget, memory_budget
 from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.packing import PackingBudget, packing_budget

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainplan import cardtext, numbers
-from trainplan.budgets.memory_layers import RECOMPUTE, selective_means
+from trainplan.budgets.memory.layers import RECOMPUTE, selective_means
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Card, Choice, Figure, Given
 from trainplan.frozen import record
-from trainplan.labels import quantity_label
+from trainplan.labels.names import quantity_label
 from trainplan.plan.plan import Plan
-from trainplan.table import DEVICE, blocked_by, rests, written
+from trainplan.rows.table import DEVICE, blocked_by, rests, written
 
 
 @record

@@ -12,7 +12,7 @@ from trainplan.budgets.communication_data import updated
 from trainplan.budgets.compute import throughput
 from trainplan.budgets.host import host_optimizer, over_host_link
 from trainplan.budgets.kernels import conditions
-from trainplan.budgets.memory_states import held
+from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.recipe import MOMENT_BYTES, moment_count
@@ -23,7 +23,7 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import offload as f
 from trainplan.frozen import record
-from trainplan.labels import quantity_label
+from trainplan.labels.names import quantity_label
 from trainplan.plan.plan import Plan
 
 COMPUTED: Final = ("products", "attention", "elementwise", "host", "head")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trainplan.budgets.layout import layout_of
-from trainplan.budgets.legality import broken_rules
-from trainplan.budgets.memory import MemoryBudget, memory_budget
+from trainplan.budgets.legality.rules import broken_rules
+from trainplan.budgets.memory.budget import MemoryBudget, memory_budget
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget

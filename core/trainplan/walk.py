@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Any, Final
 
-from trainplan.budgets.released import SCHEDULES
+from trainplan.budgets.legality.frameworks import SCHEDULES
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan

@@ -12,7 +12,7 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.explain import put_in, tree
 from trainplan.figure import Card, Figure
 from trainplan.plan.read import open_plan
-from trainplan.table import cells, short_row
+from trainplan.rows.table import cells, short_row
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainplan.budgets.memory_layers import Kept, layer_kept, split
+from trainplan.budgets.memory.layers import Kept, layer_kept, split
 from trainplan.budgets.model import model_budget
 from trainplan.budgets.situation import Situation
 from trainplan.formulas import memory_layers as fl

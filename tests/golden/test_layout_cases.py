@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainplan.budgets.legality_context import sequence_step
+from trainplan.budgets.legality.context import sequence_step
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.finding import Finding

@@ -20,7 +20,7 @@ from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.explain import tree
 from trainplan.figure import Blocked, Choice, Figure, Given
-from trainplan.labels import quantity_label
+from trainplan.labels.names import quantity_label
 from trainplan.plan.plan import Plan
 
 TODAY = dt.date(2026, 12, 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from trainplan.budgets.layout import Broken, layout_of
-from trainplan.budgets.legality import broken_rules
+from trainplan.budgets.legality.rules import broken_rules
 from trainplan.budgets.model import model_budget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget, token_budget

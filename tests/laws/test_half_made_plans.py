@@ -15,9 +15,9 @@ import tomli_w
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export import kinds
-from trainplan.ledgers import TABLES
 from trainplan.plan.read import Unusable, plan_of_text
-from trainplan.table import FieldRow, FigureRow, cells
+from trainplan.rows.ledgers import TABLES
+from trainplan.rows.table import FieldRow, FigureRow, cells
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 FRAMEWORKS = ("megatron", "torchtitan", "deepspeed")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from trainplan.budgets.memory import CATEGORIES
+from trainplan.budgets.memory.budget import CATEGORIES
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
 from trainplan.plan.plan import Plan

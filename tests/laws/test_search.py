@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.laws.test_absurd_plans import WHOLE, absurd
 
-from trainplan.budgets import legality
+from trainplan.budgets.legality import rules as legality
 from trainplan.checks.layout import batch_divides, mesh_divides
 from trainplan.checks.legality import bubble, legal_layout
 from trainplan.estimation import Estimate, estimate

@@ -214,7 +214,7 @@ class Commands:
             self.host.apply(box.path, value)
 
     def _saved_value(self) -> None:
-        from trainplan.table import raw_text
+        from trainplan.rows.table import raw_text
 
         box = self.host.box()
         if box is None:

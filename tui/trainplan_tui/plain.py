@@ -9,7 +9,7 @@ from trainplan.estimation import Estimate
 from trainplan.explain import readable
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.table import Cells, FieldRow, FigureRow, Table, cells
+from trainplan.rows.table import Cells, FieldRow, FigureRow, Table, cells
 
 
 def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:

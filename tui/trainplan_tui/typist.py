@@ -175,14 +175,14 @@ def applied(host: Host, path: str, typed: str) -> bool:
 
 def unchanged(path: str) -> str:
     """What an edit did that leaves the file as it is."""
-    from trainplan.labels import field_label
+    from trainplan.labels.names import field_label
 
     return f"{field_label(path)} is in the file as it was: nothing changed"
 
 
 def outcome(session: Session, path: str, typed: str, moved: int) -> str:
     """What an edit did, in one line: the field, how many numbers moved, the date, findings that are new."""
-    from trainplan.labels import field_label
+    from trainplan.labels.names import field_label
 
     wall = session.shown.estimate.money.wall_time
     day = f", {finish(session.shown.estimate).short}" if isinstance(wall, Figure) else ""

@@ -11,15 +11,15 @@ from typing import Final
 
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.layer_time import Cut, fullest
-from trainplan.budgets.memory_recipe import element_bytes
-from trainplan.budgets.memory_work import head_ranks
+from trainplan.budgets.memory.recipe import element_bytes
+from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import steptime as t
+from trainplan.frozen import record
 from trainplan.kinds import choose
 
 SCATTERS: Final = ("megatron", "deepspeed")

@@ -7,18 +7,18 @@ from typing import Final
 
 from trainplan.budgets.communication import Operation, link_of
 from trainplan.budgets.kernels import Conditions
-from trainplan.budgets.memory_recipe import element_bytes, reduced_bytes, reshards
-from trainplan.budgets.memory_stages import end_layers
-from trainplan.budgets.memory_states import Held
-from trainplan.budgets.memory_work import bucket_elements
+from trainplan.budgets.memory.recipe import element_bytes, reduced_bytes, reshards
+from trainplan.budgets.memory.stages import end_layers
+from trainplan.budgets.memory.states import Held
+from trainplan.budgets.memory.work import bucket_elements
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import communication_data as d
 from trainplan.formulas.memory_states import shard_ranks
+from trainplan.frozen import record
 
 
 @record

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from trainplan.budgets.flops import FlopsBudget, flops_budget
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
 from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import compute as f
+from trainplan.frozen import record
 from trainplan.kinds import choose
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Entry, entry
 from trainplan.figure import Figure, given
+from trainplan.frozen import record
 
 
 @record

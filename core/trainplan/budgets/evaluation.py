@@ -12,12 +12,12 @@ from operator import attrgetter
 
 from trainplan.budgets.compute import Throughput
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.catalogue import entry
 from trainplan.figure import Figure, blocked, given, total
 from trainplan.formulas import evaluation as f
+from trainplan.frozen import record
 from trainplan.kinds import choose
 from trainplan.plan.tables import EvaluationTask
 

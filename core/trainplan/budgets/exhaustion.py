@@ -8,12 +8,12 @@ from __future__ import annotations
 import datetime as dt
 
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Phase
 from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, first_blocked, given, total
 from trainplan.formulas import mixture as f
+from trainplan.frozen import record
 
 ONE_PASS = given("one pass", 1.0, "1", "definition", kind="file")
 NOTHING = given("nothing before", 0.0, "1", "definition", kind="file")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import repeat
 
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.shape import counted, has_table, pattern
 from trainplan.budgets.situation import Situation, source_names
 from trainplan.figure import Blocked, Figure, Quantity, require, summed, total
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
+from trainplan.frozen import record
 from trainplan.kinds import choose
 
 

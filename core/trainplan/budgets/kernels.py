@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Fact, entry
 from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import communication as c
 from trainplan.formulas import layer_time as f
+from trainplan.frozen import record
 from trainplan.kinds import Kinds
 
 FAMILIES: Final = {

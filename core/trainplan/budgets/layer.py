@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, TypeAlias, cast
 
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, require, total
 from trainplan.formulas import attention as at
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import model as mo
+from trainplan.frozen import record
 
 Kind: TypeAlias = Literal["weight", "bias", "norm", "scalar"]
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.kernels import Conditions
-from trainplan.budgets.memory_work import head_ranks
+from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import layer_time as f
+from trainplan.frozen import record
 
 
 @record

@@ -12,13 +12,13 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from trainplan.budgets.contract import Contract, contract
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation, source_names
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Figures, Phase, lengths, phases, uniques
 from trainplan.figure import Blocked, Figure, blocked, given, summed, total
 from trainplan.formulas import mixture as f
 from trainplan.formulas import scaling
+from trainplan.frozen import record
 
 REPETITION = given("repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", parametric fit, R_D*", kind="published")
 """How fast repeats lose their worth: past 16 passes little is left."""

@@ -19,11 +19,11 @@ from trainplan.budgets.layer import (
     router_layer,
     shared_layer,
 )
-from trainplan.budgets.record import record
 from trainplan.budgets.shape import Shape, has_table, model_shape
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import model as mo
+from trainplan.frozen import record
 
 PADDED = ("megatron", "deepspeed")
 """Frameworks that pad the vocabulary to a multiple of 128 x tensor; the others train the model's own."""

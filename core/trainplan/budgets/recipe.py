@@ -8,7 +8,7 @@ from typing import Final
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import entry
 from trainplan.figure import Figure, given
-from trainplan.formulas.recipe import saved_bytes_per_parameter
+from trainplan.formulas.storage import saved_bytes_per_parameter
 
 MEGATRON: Final = "Megatron-LM docs dist_optimizer.md"
 TORCHTITAN: Final = "torchtitan configs.py: parameters are kept in float32 shards, compute in bf16"

@@ -10,13 +10,13 @@ import datetime as dt
 from trainplan.budgets.compute import Throughput
 from trainplan.budgets.evaluation import EvaluationBudget
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import storage as f
+from trainplan.frozen import record
 from trainplan.plan.tables import Source
 
 

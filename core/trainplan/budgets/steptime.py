@@ -25,16 +25,15 @@ from trainplan.budgets.communication_data import data_operations, replica_domain
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
-from trainplan.budgets.memory_stages import end_layers, most_stages
-from trainplan.budgets.memory_states import held
+from trainplan.budgets.memory.stages import end_layers, most_stages
+from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
-from trainplan.frozen import field_names
+from trainplan.frozen import field_names, record
 
 WATERFALL: Final = (
     "products",

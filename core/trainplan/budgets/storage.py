@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.recipe import checkpoint_bytes_per_parameter
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, require
 from trainplan.formulas import storage as f
+from trainplan.frozen import record
 from trainplan.kinds import choose
 
 HOST_COPY_RATE = given(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, blocked, given, require, total
 from trainplan.formulas import tokens as f
+from trainplan.frozen import record
 from trainplan.numeric import floor
 
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 from itertools import repeat
 
 from trainplan.budgets.contract import Contract
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation, source_names
 from trainplan.budgets.tokens import Stretch, TokenBudget
 from trainplan.figure import Figure, blocked, fields_given, first_blocked, given, summed, total
 from trainplan.formulas import mixture as f
+from trainplan.frozen import record
 from trainplan.plan.tables import Stage
 
 NO_OTHER = given("no other source", 0.0, "1", "definition", kind="file")

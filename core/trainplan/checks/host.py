@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
-from trainplan.budgets.memory_recipe import ONE_COPY, all_on_host
+from trainplan.budgets.memory.recipe import ONE_COPY, all_on_host
 from trainplan.budgets.recipe import moment_bytes, moment_count
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.layout import layout_of, whole
-from trainplan.budgets.legality import broken_rules
+from trainplan.budgets.legality.rules import broken_rules
 from trainplan.budgets.model import PADDED
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure

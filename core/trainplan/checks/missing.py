@@ -8,7 +8,7 @@ from trainplan.budgets.shape import OWN_SIZES
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked
 from trainplan.finding import Finding
-from trainplan.labels import field_label, quantity_label
+from trainplan.labels.names import field_label, quantity_label
 
 OPTIONAL: Final = (
     "schedule.start",

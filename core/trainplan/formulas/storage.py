@@ -182,3 +182,9 @@ def checkpoint_files(world: float, each: float, copies: float) -> float:
 def staging_memory(checkpoint: float, nodes: float, factor: float) -> float:
     """Host memory of one node that an asynchronous save takes, over the node's share of the checkpoint."""
     return factor * checkpoint / nodes
+
+
+@formula("bytes", source="Megatron-LM docs dist_optimizer.md; section 3.2 of the research notes")
+def saved_bytes_per_parameter(weight: float, master: float, moments: float, moment_bytes: float) -> float:
+    """Bytes that a full checkpoint saves of one parameter; gradients are never saved."""
+    return weight + master + moments * moment_bytes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from trainplan.budgets.communication import bytes_sent
 from trainplan.budgets.compute import throughput
 from trainplan.budgets.kernels import conditions
-from trainplan.budgets.memory_columns import Peak, memory_peak
+from trainplan.budgets.memory.columns import Peak, memory_peak
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.situation import Situation

@@ -11,15 +11,15 @@ from dataclasses import replace
 from math import gcd, prod
 from typing import Any, Final
 
-from trainplan.budgets import legality as lg
-from trainplan.budgets import legality_context as lc
-from trainplan.budgets import legality_experts as le
-from trainplan.budgets import legality_fp8 as lf
-from trainplan.budgets import legality_heads as lh
-from trainplan.budgets import legality_released as lr
-from trainplan.budgets import legality_stages as ls
 from trainplan.budgets.layout import Layout, whole
-from trainplan.budgets.legality import Rule
+from trainplan.budgets.legality import context as lc
+from trainplan.budgets.legality import experts as le
+from trainplan.budgets.legality import fp8 as lf
+from trainplan.budgets.legality import heads as lh
+from trainplan.budgets.legality import released as lr
+from trainplan.budgets.legality import rules as lg
+from trainplan.budgets.legality import stages as ls
+from trainplan.budgets.legality.rules import Rule
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import is_whole
 from trainplan.checks.legality import MOST_BUBBLE

@@ -13,11 +13,11 @@ from math import gcd, prod
 from typing import Any, Final, get_args
 
 from trainplan.budgets.layout import divisors, whole
-from trainplan.budgets.legality_experts import SPLIT_EXPERTS, WHOLE_EXPERTS
-from trainplan.budgets.legality_released import piped_layers
-from trainplan.budgets.memory_recipe import reshards
-from trainplan.budgets.memory_stages import BY_ITSELF, MOST_RANKS
-from trainplan.budgets.released import used_schedule
+from trainplan.budgets.legality.experts import SPLIT_EXPERTS, WHOLE_EXPERTS
+from trainplan.budgets.legality.frameworks import used_schedule
+from trainplan.budgets.legality.released import piped_layers
+from trainplan.budgets.memory.recipe import reshards
+from trainplan.budgets.memory.stages import BY_ITSELF, MOST_RANKS
 from trainplan.budgets.shape import has_table, known_depth, sparse_layers
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget

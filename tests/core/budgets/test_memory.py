@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from trainplan.budgets.memory_instants import Instant
-from trainplan.budgets.memory_start import held_again
+from trainplan.budgets.memory.instants import Instant
+from trainplan.budgets.memory.start import held_again
 from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
 from trainplan.explain import meaning

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainplan.budgets.memory_stages import chunk_layers
+from trainplan.budgets.memory.stages import chunk_layers
 from trainplan.budgets.situation import Situation
 from trainplan.formulas.pipeline import first_layers, fullest_layers, last_layers
 from trainplan.plan.plan import Plan

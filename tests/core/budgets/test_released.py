@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from trainplan.budgets.framework_defaults import WORDS
-from trainplan.budgets.released import NEAREST, SCHEDULES, SHARDINGS, Released, nearest_word, used_schedule
+from trainplan.budgets.legality.frameworks import NEAREST, SCHEDULES, SHARDINGS, Released, nearest_word, used_schedule
 from trainplan.interop.export.titan import SCHEDULES as TITAN
 from trainplan.plan.tables import Framework, Schedule, Sharding
 

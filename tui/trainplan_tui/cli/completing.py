@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainplan.catalogue import KINDS
-from trainplan.ledgers import TABLES
+from trainplan.rows.ledgers import TABLES
 from trainplan_tui.cli.arguments import COMMANDS
 from trainplan_tui.cli.running import Options, say
 

@@ -10,14 +10,14 @@ from trainplan import asjson, numbers
 from trainplan.estimation import Estimate
 from trainplan.explain import Node, meaning, tree
 from trainplan.figure import Blocked, Card, Figure
-from trainplan.labels import quantity_label
-from trainplan.ledgers import TABLES
+from trainplan.labels.names import quantity_label
 from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import resolve
 from trainplan.plan.faults import known_fields, known_tables, nearest_name
 from trainplan.plan.read import UnknownPath
-from trainplan.table import FieldRow, cells, short_row
+from trainplan.rows.ledgers import TABLES
+from trainplan.rows.table import FieldRow, cells, short_row
 from trainplan_tui.cli.running import Options, Refused, estimated, say, write_json
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 

@@ -11,8 +11,8 @@ from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.forecast import HALF_DAY, Bin, Forecast, forecast
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.read import Opened
+from trainplan.rows.table import lacking
 from trainplan.spread import Driver
-from trainplan.table import lacking
 from trainplan.unit import whole
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.budgets.released import LEFT_OUT
+from trainplan.budgets.legality.frameworks import LEFT_OUT
 from trainplan.plan.plan import Plan
 from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, own_layout, table
 from trainplan.search.searching import Search

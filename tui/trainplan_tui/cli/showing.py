@@ -8,14 +8,14 @@ from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.figure import Card, Choice, Figure
-from trainplan.labels_rows import SENTENCES
-from trainplan.ledgers import TABLES
+from trainplan.labels.rows import SENTENCES
 from trainplan.listings import Listing, listings_of
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Opened
 from trainplan.published import published_runs
-from trainplan.table import FieldRow, FigureRow, RuleRow, Table, cells
+from trainplan.rows.ledgers import TABLES
+from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table, cells
 from trainplan_tui.cli.checking import print_finding, summary
 from trainplan_tui.cli.mixing import mixture_of
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainplan.figure import Figure
-from trainplan.ledgers import COMPUTE as LEDGER
+from trainplan.rows.ledgers import COMPUTE as LEDGER
 from trainplan_tui.panes.claims import claim_rows
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, COMPUTE

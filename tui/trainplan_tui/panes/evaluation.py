@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trainplan.figure import Figure
-from trainplan.ledgers_operation import EVALUATION as LEDGER
 from trainplan.listings import tasks
+from trainplan.rows.operation import EVALUATION as LEDGER
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, EVALUATION
 from trainplan_tui.panes.rows import BodyRow, note_row

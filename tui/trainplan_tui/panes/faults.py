@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trainplan.figure import Figure
-from trainplan.ledgers_operation import RELIABILITY as LEDGER
 from trainplan.overhead import OverheadCurve, overhead_curve, published_rates
+from trainplan.rows.operation import RELIABILITY as LEDGER
 from trainplan.unit import duration
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, FAULTS

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from trainplan.figure import Blocked, Figure
-from trainplan.table import lacking
+from trainplan.rows.table import lacking
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.dates import day, finish_of, money

@@ -7,12 +7,12 @@ from trainplan.estimation import Estimate, Value
 from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
-from trainplan.labels import quantity_label
+from trainplan.labels.names import quantity_label
 from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath
-from trainplan.table import blocked_by, rests
+from trainplan.rows.table import blocked_by, rests
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from trainplan.budgets.memory import MemoryBudget, RankMemory
+from trainplan.budgets.memory.budget import MemoryBudget, RankMemory
 from trainplan.estimation import Estimate, estimate
 from trainplan.figure import Figure
-from trainplan.ledgers import MEMORY as LEDGER
 from trainplan.listings import Listing
 from trainplan.numbers import device_bytes
 from trainplan.plan.plan import Plan
-from trainplan.table import FieldRow, FigureRow, Row, RuleRow
+from trainplan.rows.ledgers import MEMORY as LEDGER
+from trainplan.rows.table import FieldRow, FigureRow, Row, RuleRow
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MEMORY

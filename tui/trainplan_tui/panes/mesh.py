@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from trainplan import numbers
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Figure
-from trainplan.ledgers_step import PARALLELISM as LEDGER
-from trainplan.ledgers_step import WATERFALL
 from trainplan.listings import transfers
 from trainplan.plan.plan import Plan
-from trainplan.table import Cells, FieldRow, FigureRow, cells
+from trainplan.rows.step import PARALLELISM as LEDGER
+from trainplan.rows.step import WATERFALL
+from trainplan.rows.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.finding import Finding
-from trainplan.labels import QUANTITIES
+from trainplan.labels.names import QUANTITIES
 from trainplan_tui.widgets.frame import PaneName
 
 OVERVIEW: Final = PaneName("1", "Overview", "Overview")

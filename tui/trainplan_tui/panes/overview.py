@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.figure import Card, Figure
-from trainplan.ledgers import OVERVIEW as LEDGER
+from trainplan.rows.ledgers import OVERVIEW as LEDGER
 from trainplan_tui.panes import finish as forecasts
 from trainplan_tui.panes.finish import quantile_rows
 from trainplan_tui.panes.ledger import drawn, fits, foremost, remaining, under_rule
@@ -57,7 +57,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     """The chain from tokens to the cost, each figure with its numbers put in; then the forecast."""
     from trainplan.explain import put_in, readable
-    from trainplan.labels import quantity_label
+    from trainplan.labels.names import quantity_label
 
     lines = [rule("from tokens to the cost", width, "", glyphs)]
     for key in CHAIN:

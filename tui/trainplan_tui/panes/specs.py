@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import Final, Protocol, cast
 
 from trainplan.frozen import frozen
-from trainplan.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
-from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
-from trainplan.ledgers_step import PARALLELISM
-from trainplan.table import Table
+from trainplan.rows.ledgers import COMPUTE, MEMORY, OVERVIEW, TOKENS
+from trainplan.rows.operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
+from trainplan.rows.step import PARALLELISM
+from trainplan.rows.table import Table
 from trainplan_tui.panes import names
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown

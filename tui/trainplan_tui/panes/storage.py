@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from trainplan.figure import Figure
-from trainplan.ledgers_operation import STORAGE as LEDGER
+from trainplan.rows.operation import STORAGE as LEDGER
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, STORAGE
 from trainplan_tui.panes.rows import BodyRow

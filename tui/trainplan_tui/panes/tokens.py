@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trainplan.figure import Figure
-from trainplan.ledgers import TOKENS as LEDGER
 from trainplan.plan.tables import Stage
-from trainplan.table import FieldRow, FigureRow
+from trainplan.rows.ledgers import TOKENS as LEDGER
+from trainplan.rows.table import FieldRow, FigureRow
 from trainplan_tui.panes import sources
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, TOKENS

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from trainplan.estimation import Estimate, Value
 from trainplan.explain import Node, tree, tree_of
 from trainplan.figure import Blocked, Card, Figure
-from trainplan.labels import field_label, quantity_label
+from trainplan.labels.names import field_label, quantity_label
 from trainplan.moves import dependents
 from trainplan.plan.describe import sentence_of, words_of
-from trainplan.table import lacking
+from trainplan.rows.table import lacking
 from trainplan_tui.panes.inspector import unmoving, waiting, wrapped
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
@@ -119,7 +119,7 @@ class ExplainSheet(Listing):
         return [self._branch(branch, width) for branch in self.branches()]
 
     def _dependent(self, key: str, width: int) -> Line:
-        from trainplan.table import cells, short_row
+        from trainplan.rows.table import cells, short_row
 
         shown = self.host.session.shown
         told = cells(short_row(key, shown.estimate), shown.estimate, shown.saved)
@@ -209,7 +209,7 @@ class ExplainSheet(Listing):
 
     def _edit(self, node: Node) -> None:
         """Edit a field here; the tree stays, and moves with it."""
-        from trainplan.table import choices_of, raw_text
+        from trainplan.rows.table import choices_of, raw_text
         from trainplan_tui.panes.rows import Box
         from trainplan_tui.sheets.asking import LineSheet
         from trainplan_tui.sheets.choice import ChoiceSheet

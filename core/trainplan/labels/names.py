@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.labels_operation import OPERATION_FIELDS, OPERATION_QUANTITIES
-from trainplan.labels_step import STEP_FIELDS, STEP_QUANTITIES
+from trainplan.labels.budgets import OPERATION_FIELDS, OPERATION_QUANTITIES, STEP_FIELDS, STEP_QUANTITIES
 
 FIELDS: Final[dict[str, str]] = {
     "name": "name",

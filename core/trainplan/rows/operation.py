@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan import numbers
-from trainplan.table import FieldRow, FigureRow, RuleRow, Table
+from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table
 
 STORAGE: Final = Table(
     "Storage",

@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.memory_start import held_again
+from trainplan.budgets.memory.start import held_again
 from trainplan.budgets.recipe import moment_bytes, moment_count
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.memory_start import restored_bytes
+from trainplan.frozen import record
 
 ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose weights are one fp32 copy that is cast for compute."""

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from trainplan.budgets.memory_layers import Split
-from trainplan.budgets.memory_recipe import Recipe
-from trainplan.budgets.memory_stages import Stage
-from trainplan.budgets.memory_start import Start, restored
-from trainplan.budgets.memory_states import Held, States
-from trainplan.budgets.memory_work import Layers, Work, nothing
+from trainplan.budgets.memory.layers import Split
+from trainplan.budgets.memory.recipe import Recipe
+from trainplan.budgets.memory.stages import Stage
+from trainplan.budgets.memory.start import Start, restored
+from trainplan.budgets.memory.states import Held, States
+from trainplan.budgets.memory.work import Layers, Work, nothing
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, summed, total
 from trainplan.formulas import memory_work as f
 from trainplan.formulas.memory_start import tuned_temporaries
 from trainplan.formulas.memory_states import group_copies, step_copies
+from trainplan.frozen import record
 
 CATEGORIES: Final = (
     "weights",

@@ -9,13 +9,12 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width
-from trainplan.budgets.memory_recipe import element_bytes, word
+from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_layers as f
-from trainplan.frozen import field_names
+from trainplan.frozen import field_names, record
 from trainplan.kinds import Kinds, choose
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"

@@ -11,8 +11,8 @@ from math import gcd
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest
-from trainplan.budgets.legality_context import balanced_ring, context_heads, context_kernel, sequence
-from trainplan.budgets.legality_experts import (
+from trainplan.budgets.legality.context import balanced_ring, context_heads, context_kernel, sequence
+from trainplan.budgets.legality.experts import (
     expert_sequence,
     experts_in_group,
     replicated_experts,
@@ -21,9 +21,10 @@ from trainplan.budgets.legality_experts import (
     split_experts,
     tensor_in_experts,
 )
-from trainplan.budgets.legality_fp8 import fp8_sizes, fp8_tokens
-from trainplan.budgets.legality_heads import heads_and_widths, tensors
-from trainplan.budgets.legality_released import (
+from trainplan.budgets.legality.fp8 import fp8_sizes, fp8_tokens
+from trainplan.budgets.legality.frameworks import SHARDINGS, left_out, nearest_word
+from trainplan.budgets.legality.heads import heads_and_widths, tensors
+from trainplan.budgets.legality.released import (
     beside_stages,
     even_stages,
     exchange,
@@ -36,8 +37,7 @@ from trainplan.budgets.legality_released import (
     uneven_chunks,
     windows_in_ring,
 )
-from trainplan.budgets.legality_stages import chunks, layers_over_stages, released_schedule, schedule
-from trainplan.budgets.released import SHARDINGS, left_out, nearest_word
+from trainplan.budgets.legality.stages import chunks, layers_over_stages, released_schedule, schedule
 
 ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""

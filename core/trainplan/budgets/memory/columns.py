@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainplan.budgets.memory import common_parts, no_ledger, visible
-from trainplan.budgets.memory_instants import rank_instants
-from trainplan.budgets.memory_stages import Stage, held_layers, holds_ends, in_flight
-from trainplan.budgets.memory_states import states
-from trainplan.budgets.memory_work import work
+from trainplan.budgets.memory.budget import common_parts, no_ledger, visible
+from trainplan.budgets.memory.instants import rank_instants
+from trainplan.budgets.memory.stages import Stage, held_layers, holds_ends, in_flight
+from trainplan.budgets.memory.states import states
+from trainplan.budgets.memory.work import work
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
 from trainplan.figure import Figure, blocked, given, largest, total
 from trainplan.formulas import memory_work as f
+from trainplan.frozen import record
 
 Rank = tuple[float, float, float, float, float]
 """Dense layers, expert layers, 1 with the embedding, 1 with the head, and the rank itself."""

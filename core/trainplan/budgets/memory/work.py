@@ -6,16 +6,16 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.layer import Layer
-from trainplan.budgets.memory_layers import Kept, Split, attention_widths, score_bytes
-from trainplan.budgets.memory_recipe import Recipe, element_bytes, word
-from trainplan.budgets.memory_stages import Stage
-from trainplan.budgets.memory_states import Held
+from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
+from trainplan.budgets.memory.recipe import Recipe, element_bytes, word
+from trainplan.budgets.memory.stages import Stage
+from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_states as st
 from trainplan.formulas import memory_work as f
+from trainplan.frozen import record
 
 STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
 

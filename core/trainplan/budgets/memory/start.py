@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, NamedTuple
 
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import memory_start as f
+from trainplan.frozen import record
 
 
 class Reading(NamedTuple):

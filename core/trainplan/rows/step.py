@@ -6,7 +6,7 @@ from typing import Final
 
 from trainplan import numbers
 from trainplan.budgets.steptime import WATERFALL
-from trainplan.table import FieldRow, FigureRow, RuleRow, Table
+from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table
 
 PARALLELISM: Final = Table(
     "Parallelism",

@@ -1,4 +1,4 @@
-"""What fields and quantities of storage, reliability, evaluation and the forecast are called; 23 characters at most."""
+"""What fields and quantities of storage, reliability, evaluation, forecast and predicted step are called; 23 characters at most."""
 
 from __future__ import annotations
 
@@ -78,4 +78,50 @@ OPERATION_QUANTITIES: Final[dict[str, str]] = {
     "forecast.cost.p90": "cost, P90",
     "forecast.chance_deadline": "chance of the deadline",
     "forecast.chance_budget": "chance of the budget",
+}
+
+STEP_FIELDS: Final[dict[str, str]] = {
+    "parallelism.context_type": "context exchange",
+    "parallelism.overlap_data": "overlap, data",
+    "parallelism.overlap_tensor": "overlap, tensor",
+    "parallelism.overlap_expert": "overlap, expert",
+    "parallelism.bucket_elements": "gradient bucket",
+    "cluster.scale_up_domain": "scale-up domain",
+    "cluster.scale_up_bandwidth": "scale-up link",
+    "cluster.scale_out_bandwidth": "fabric",
+}
+
+STEP_QUANTITIES: Final[dict[str, str]] = {
+    "parallelism.predicted_step_time": "predicted step",
+    "parallelism.predicted_step_time_low": "predicted step, low",
+    "parallelism.predicted_step_time_high": "predicted step, high",
+    "parallelism.predicted_utilization": "predicted utilization",
+    "parallelism.predicted_utilization_low": "predicted, low",
+    "parallelism.predicted_utilization_high": "predicted, high",
+    "parallelism.waterfall.products": "matrix products",
+    "parallelism.waterfall.attention": "attention core",
+    "parallelism.waterfall.elementwise": "memory-bound work",
+    "parallelism.waterfall.host": "host floor",
+    "parallelism.waterfall.head": "output head and loss",
+    "parallelism.waterfall.tensor": "tensor, exposed",
+    "parallelism.waterfall.context": "context, exposed",
+    "parallelism.waterfall.expert": "expert, exposed",
+    "parallelism.waterfall.pipeline": "stage transfers",
+    "parallelism.waterfall.data": "data, exposed",
+    "parallelism.waterfall.imbalance": "stage imbalance",
+    "parallelism.waterfall.bubble": "pipeline bubble",
+    "parallelism.waterfall.optimizer": "optimizer step",
+    "parallelism.waterfall.stragglers": "stragglers",
+    "communication.data": "data, sent",
+    "communication.tensor": "tensor, sent",
+    "communication.context": "context, sent",
+    "communication.pipeline": "pipeline, sent",
+    "communication.expert": "expert, sent",
+    "communication.exposed_time": "exposed transfers",
+    "communication.exposed_share": "exposed, of the step",
+    "communication.exposed.data": "data, in sight",
+    "communication.exposed.tensor": "tensor, in sight",
+    "communication.exposed.context": "context, in sight",
+    "communication.exposed.pipeline": "pipeline, in sight",
+    "communication.exposed.expert": "expert, in sight",
 }

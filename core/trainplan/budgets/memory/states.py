@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from trainplan.budgets.layer import Layer, one_norm
-from trainplan.budgets.memory_recipe import Recipe, State
-from trainplan.budgets.memory_stages import Stage
+from trainplan.budgets.memory.recipe import Recipe, State
+from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.model import mtp_projection_parameters
+from trainplan.frozen import record
 
 
 @record

@@ -13,7 +13,7 @@ from trainplan.catalogue import names
 from trainplan.estimation import Estimate, Value
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.frozen import frozen
-from trainplan.labels import field_label, quantity_label
+from trainplan.labels.names import field_label, quantity_label
 from trainplan.numbers import Scale, Style
 from trainplan.plan.describe import words_of
 from trainplan.unit import Quantity

@@ -10,12 +10,12 @@ from itertools import accumulate
 from typing import Any, Final
 
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, given
 from trainplan.formulas import memory_work as f
 from trainplan.formulas import pipeline as p
+from trainplan.frozen import record
 from trainplan.kinds import choose
 
 V_SHAPED: Final = ("zb-v", "dualpipe")

@@ -6,9 +6,9 @@ from typing import Final
 
 from trainplan import numbers
 from trainplan.budgets.shape import OWN_SIZES
-from trainplan.ledgers_operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
-from trainplan.ledgers_step import PARALLELISM
-from trainplan.table import FieldRow, FigureRow, RuleRow, Table
+from trainplan.rows.operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
+from trainplan.rows.step import PARALLELISM
+from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table
 
 OVERVIEW: Final = Table(
     "Overview",

@@ -7,7 +7,7 @@ from math import gcd, lcm
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest
-from trainplan.budgets.released import EXCHANGES
+from trainplan.budgets.legality.frameworks import EXCHANGES
 
 WHOLE_SLICES: Final = ("deepspeed", "maxtext", "fsdp")
 """Frameworks whose all-to-all leaves a context rank one slice; Megatron-LM cuts two of every sequence.

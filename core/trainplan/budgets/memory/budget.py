@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trainplan.budgets.memory_instants import (
+from trainplan.budgets.memory.instants import (
     CATEGORIES,
     Common,
     Heaviest,
@@ -18,18 +18,18 @@ from trainplan.budgets.memory_instants import (
     restore_instant,
     settled_instants,
 )
-from trainplan.budgets.memory_layers import Split, layer_kept, split
-from trainplan.budgets.memory_recipe import SHARDED, Recipe, recipe, word
-from trainplan.budgets.memory_stages import Stage, most_stages, stages
-from trainplan.budgets.memory_start import start
-from trainplan.budgets.memory_states import States, held, states
-from trainplan.budgets.memory_work import Layers, Work, matmul_weights, nothing, work
+from trainplan.budgets.memory.layers import Split, layer_kept, split
+from trainplan.budgets.memory.recipe import SHARDED, Recipe, recipe, word
+from trainplan.budgets.memory.stages import Stage, most_stages, stages
+from trainplan.budgets.memory.start import start
+from trainplan.budgets.memory.states import States, held, states
+from trainplan.budgets.memory.work import Layers, Work, matmul_weights, nothing, work
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.record import record
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
 from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest
 from trainplan.formulas import memory_work as f
+from trainplan.frozen import record
 
 
 @record

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest, nearest_of
-from trainplan.budgets.memory_stages import BY_ITSELF, most_stages
-from trainplan.budgets.released import SCHEDULES, left_out, nearest_schedule, used_schedule
+from trainplan.budgets.legality.frameworks import SCHEDULES, left_out, nearest_schedule, used_schedule
+from trainplan.budgets.memory.stages import BY_ITSELF, most_stages
 
 ENDS_BY_THEMSELVES: Final = ("deepspeed", "torchtitan")
 """Frameworks that spread layers over stages unevenly without being told."""
 
 ALIKE: Final = "maxtext"
-"""The framework whose stages are all alike, in a rule of its own: `legality_released.even_stages`."""
+"""The framework whose stages are all alike, in a rule of its own: `legality.released.even_stages`."""
 
 
 def layers_over_stages(layout: Layout) -> Iterator[Broken]:

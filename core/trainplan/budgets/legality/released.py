@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest_of
-from trainplan.budgets.legality_stages import divides_world
-from trainplan.budgets.released import EXCHANGES, LEFT_OUT, left_out
+from trainplan.budgets.legality.frameworks import EXCHANGES, LEFT_OUT, left_out
+from trainplan.budgets.legality.stages import divides_world
 
 CHUNKED: Final = ("1f1b", "interleaved")
 """Schedules of which virtual stages are a choice; zb-v has two of its own, the others one a rank."""
