@@ -9,7 +9,7 @@ from trainplan.files.save import ChangedOnDisk, Saved, SaveError
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath, Unusable
 from trainplan_tui.session import Refused
-from trainplan_tui.sheets.question import PathSheet
+from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.sheet import Host
 
 

@@ -89,7 +89,7 @@ def normalise(host: Host) -> None:
 
 def read_manifest(host: Host) -> None:
     """Ask for a manifest and write its counts into the sources that it names, or as new ones; one edit."""
-    from trainplan_tui.sheets.question import PathSheet
+    from trainplan_tui.sheets.asking import PathSheet
 
     note = "Megatron .idx, MosaicML index.json, a table of tokens as CSV or TOML; tab completes"
     begin = f"{host.session.path.parent}/"

@@ -16,8 +16,8 @@ from trainplan.review.measuring import with_check, with_status, without_check
 from trainplan.review.signing import Answers, said_act
 from trainplan_tui.recording import done, now, person
 from trainplan_tui.reviewing import evidence_from
+from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.form import Asked, FormSheet
-from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
 
 if TYPE_CHECKING:

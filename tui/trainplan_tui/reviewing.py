@@ -18,8 +18,8 @@ from trainplan.review.signing import Answers
 from trainplan_tui.dossier import NOTHING
 from trainplan_tui.panes.names import is_item
 from trainplan_tui.recording import changed_on_disk, done, meanwhile_of, now, person, read_record
+from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.form import Asked, FormSheet
-from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from trainplan.files.save import SaveError, save
 from trainplan.plan.read import PlanError, Unusable, open_plan
 from trainplan.plan.source import SourceError, read_source
 from trainplan_tui.session import Session
-from trainplan_tui.sheets.question import PathSheet
+from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.sheet import Host
 
 

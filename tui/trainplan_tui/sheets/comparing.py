@@ -6,8 +6,8 @@ from pathlib import Path
 
 from trainplan.estimation import estimate
 from trainplan.plan.read import Unusable, open_plan
+from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.difference import DifferenceSheet
-from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
 
 

@@ -12,9 +12,9 @@ from trainplan.catalogue import names
 from trainplan.newplan import new_plan_text
 from trainplan.plan.describe import sentence_of
 from trainplan_tui.panes.inspector import wrapped
+from trainplan_tui.sheets.asking import shared_start
 from trainplan_tui.sheets.beginning import ask_where
 from trainplan_tui.sheets.listing import text_line
-from trainplan_tui.sheets.question import _shared_start
 from trainplan_tui.sheets.questions import (
     QUESTIONS,
     SPELLINGS,
@@ -171,7 +171,7 @@ class NewPlanSheet:
         """A name of the catalogue as far as its letters are certain."""
         found = self._matching()
         starting = [name for name in found if name.startswith(text)] or (found if len(found) == 1 else [])
-        return _shared_start(starting) or text
+        return shared_start(starting) or text
 
     def _next(self) -> None:
         if not self.line.text.strip():

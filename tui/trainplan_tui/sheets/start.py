@@ -9,10 +9,10 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
+from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.beginning import ask_config, begin, copy_example
 from trainplan_tui.sheets.listing import LETTERS, MOVES
 from trainplan_tui.sheets.offers import example_offers, lost_plans, recent_offers
-from trainplan_tui.sheets.question import PathSheet
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.sheets.welcome import StartPage
 from trainplan_tui.widgets.frame import Entry
