@@ -297,4 +297,4 @@ class Commands:
         if not self.host.session.shown.unsaved and self.host.session.refused is None:
             self.host.leave()
             return
-        self._open("question", "QuitSheet")
+        self._open("quitting", "QuitSheet")
