@@ -123,7 +123,7 @@ async def test_a_figure_that_stands_twice_in_the_pane_does_not_hold_the_cursor(p
 
 async def test_backspace_comes_back_to_the_question_that_enter_left(play, bad) -> None:
     app = await play(bad, "5 v v j j enter esc backspace")
-    assert "view 3 of 3" in app.seen[2]
+    assert "v layout   F find" in app.seen[2]
     assert next(line for line in app.seen if line.startswith(">")).startswith(">2 Does zero-2 fit?")
 
 
@@ -246,3 +246,10 @@ def test_a_low_window_draws_as_many_nodes_as_it_has_lines_for() -> None:
 
     assert [_nodes(4, most) for most in (1, 2, 3, 4)] == [[0], [0, 3], [0, 1, 3], [0, 1, 2, 3]]
     assert _nodes(128, 4) == [0, 1, 127]
+
+
+async def test_the_heading_says_what_else_there_is_where_no_column_has_a_head(play, example) -> None:
+    assert (await play(example, "5")).seen[2].split("  ")[-1].strip() == "F find"
+    assert "rests on" not in (await play(example, "5")).seen[2]
+    assert "v decision walk" in (await play(example, "5 v")).seen[2]
+    assert "rests on" in (await play(example, "5", size=(160, 45))).seen[2], "a high window has the ledger with its heads"

@@ -16,7 +16,7 @@ from trainplan.rows.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
-from trainplan_tui.panes.rows import BodyRow, Box, note_row, rule_row
+from trainplan_tui.panes.rows import BodyRow, Box, is_low, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -45,7 +45,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     found = findings_of(shown, BUDGETS[MESH], width, glyphs)
     fields = [row for row in LEDGER.rows if isinstance(row, FieldRow)]
     figures = [row for row in LEDGER.rows if isinstance(row, FigureRow) and not row.key.startswith(WATER)]
-    low = height < 30 and width >= 80
+    low = is_low(width, height)
     top = _grid(shown, width, glyphs) if low else drawn(tuple(fields), shown, width, glyphs)
     inside = {path for row in GRID for path in row[:2]}
     rest = [row for row in fields if row.path not in inside] if low else []

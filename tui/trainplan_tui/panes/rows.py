@@ -143,3 +143,8 @@ def heading(title: str, width: int, glyphs: Glyphs, right: str = "") -> Line:
     if at.rests:
         canvas.put(at.rests, "rests on", "dim")
     return canvas.line()
+
+
+def is_low(width: int, height: int) -> bool:
+    """Whether the body of a window has so few rows that a pane may draw its ledger as a grid."""
+    return height < 30 and width >= 80

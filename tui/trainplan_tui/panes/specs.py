@@ -33,19 +33,27 @@ class Drawn(Protocol):
 class Pane:
     """One pane. Its title is its full name; `module` draws it; `more_views` says whether `v` goes through several.
 
-    `hint` stands in the heading where the columns have heads of their own.
+    `hints` stand in the heading, view by view, where the columns have heads of their own; `low_hint` where a low window draws the
+    ledger as a grid.
     """
 
     name: PaneName
     module: str
     table: Table
     more_views: bool = False
-    hint: str = ""
+    hints: tuple[str, ...] = ()
+    low_hint: str = ""
 
     @property
     def title(self) -> str:
         """The full name."""
         return self.name.full
+
+    def hint(self, view: int, *, low: bool) -> str:
+        """What stands at the right of the heading in place of the heads of columns; nothing where the ledger has them."""
+        if low and self.low_hint and not view:
+            return self.low_hint
+        return self.hints[view] if view < len(self.hints) else ""
 
     @property
     def budgets(self) -> tuple[str, ...]:
@@ -69,15 +77,24 @@ class Pane:
         return cast("Drawn", import_module(f"trainplan_tui.panes.{self.module}"))
 
 
+MESH_HINTS: Final = ("", "v decision walk   F find", "v layout   F find")
+
 PANES: Final = (
     Pane(names.OVERVIEW, "overview", OVERVIEW),
     Pane(names.TOKENS, "tokens", TOKENS, more_views=True),
     Pane(names.COMPUTE, "compute", COMPUTE),
     Pane(names.MEMORY, "memory", MEMORY, more_views=True),
-    Pane(names.MESH, "mesh", PARALLELISM, more_views=True),
+    Pane(
+        names.MESH,
+        "mesh",
+        PARALLELISM,
+        more_views=True,
+        hints=MESH_HINTS,
+        low_hint="v what is sent, decision walk   F find",
+    ),
     Pane(names.STORAGE, "storage", STORAGE),
     Pane(names.FAULTS, "faults", RELIABILITY),
     Pane(names.EVALUATION, "evaluation", EVALUATION),
-    Pane(names.PILOT, "pilot", PILOT, hint="L log   o evidence   a check   C launch text"),
-    Pane(names.READY, "ready", READINESS, more_views=True, hint="enter walk   v matrix/kinds"),
+    Pane(names.PILOT, "pilot", PILOT, hints=("L log   o evidence   a check   C launch text",)),
+    Pane(names.READY, "ready", READINESS, more_views=True, hints=("enter walk   v matrix/kinds",)),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.frozen import frozen
-from trainplan_tui.panes.rows import BodyRow, Box, heading
+from trainplan_tui.panes.rows import BodyRow, Box, heading, is_low
 from trainplan_tui.panes.specs import PANES, Pane
 from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.shown import Shown
@@ -109,7 +109,12 @@ def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, shee
     lines[0] = strip(strip_parts(shown), width, glyphs)
     names = [pane.name for pane in PANES]
     lines[1] = panes_row(names, PANES.index(view.pane), _marks(shown), width, glyphs)
-    lines[2] = heading(view.pane.title, ledger_width(width), glyphs, _part(view, shown))
+    lines[2] = heading(
+        view.pane.title,
+        ledger_width(width),
+        glyphs,
+        _part(view, shown, low=is_low(ledger_width(width), len(parts.body))),
+    )
     cursor = (2, 0)
     for place, position in zip(parts.body, range(first, len(rows)), strict=False):
         here = position == view.row and bool(rows[position].id)
@@ -177,9 +182,10 @@ def _typed(canvas: Canvas, box: Box, typing: Typing) -> int:
     return box.start - 1 + seen.column
 
 
-def _part(view: View, shown: Shown) -> str:
-    """Which view it is, where it is not the ledger: its columns have heads of their own."""
-    return f"view {view.part + 1} of {view.pane.views(shown)}" if view.part else view.pane.hint
+def _part(view: View, shown: Shown, *, low: bool) -> str:
+    """What the heading says in place of the heads of columns: what else there is, or which view it is."""
+    numbered = f"view {view.part + 1} of {view.pane.views(shown)}" if view.part else ""
+    return view.pane.hint(view.part, low=low) or numbered
 
 
 def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout) -> None:
