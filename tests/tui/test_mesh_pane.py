@@ -252,4 +252,6 @@ async def test_the_heading_says_what_else_there_is_where_no_column_has_a_head(pl
     assert (await play(example, "5")).seen[2].split("  ")[-1].strip() == "F find"
     assert "rests on" not in (await play(example, "5")).seen[2]
     assert "v decision walk" in (await play(example, "5 v")).seen[2]
-    assert "rests on" in (await play(example, "5", size=(160, 45))).seen[2], "a high window has the ledger with its heads"
+    assert "rests on" in (await play(example, "5", size=(160, 45))).seen[2], (
+        "a high window has the ledger with its heads"
+    )
