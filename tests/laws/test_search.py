@@ -326,7 +326,7 @@ def test_a_missing_field_rejects_everything_by_its_name(missing: str) -> None:
     assert not found.best()
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(told=PLANS)
 def test_pieces_hold_every_legal_layout_once_however_small_they_are(told: dict[str, Any]) -> None:
     keys = [key_of(fields) for fields in legal_fields(plan_of(told), forks=True)]
