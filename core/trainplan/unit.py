@@ -79,6 +79,11 @@ def parse(text: str, dimension: str) -> float:
     return _sum(_term(term, kind, text) for term in terms)
 
 
+def whole_number(text: str) -> int | None:
+    """A count written in ASCII digits alone, below 10^15 as every count of this field; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
+
+
 def _sum(terms: object) -> float:
     value = 0.0
     for term in terms:  # type: ignore[attr-defined]

@@ -16,8 +16,8 @@ from trainplan.files.looks import Asked, Found, Look
 
 LOGS: Final = (".log", ".out", ".txt")
 FILE_LIMIT: Final = 256_000_000  # bytes
-_STEP: Final = re.compile(r"\biteration\s+(\d+)\s*/|\bstep:\s*(\d+)\b|\[step=(\d+)/")
-_SAMPLES: Final = re.compile(r"consumed samples:\s*(\d+)")
+_STEP: Final = re.compile(r"\biteration\s+(\d{1,15})\s*/|\bstep:\s*(\d{1,15})\b|\[step=(\d{1,15})/")
+_SAMPLES: Final = re.compile(r"consumed samples:\s*(\d{1,18})\b")
 _HASH: Final = re.compile(r"batch[ _]hash\W+([0-9a-fA-F]{8,})")
 NORM: Final = ("grad norm", "grad_norm", "total grad norm")
 SCALE: Final = ("loss scale", "loss_scale")

@@ -20,6 +20,7 @@ from trainplan.interop.logs.measured import Measured, Measurement
 from trainplan.interop.logs.reading import read_log
 from trainplan.plan.plan import Plan
 from trainplan.review.pilotruns import LIKE_FULL, PilotRun
+from trainplan.unit import whole_number
 
 FILE_LIMIT: Final = 2 * 2**30  # bytes
 HEAD: Final = 8_000_000  # bytes in which a log says its settings
@@ -79,7 +80,8 @@ def _start(path: Path) -> str:
 
 def settings_of(rung: str, log: str, text: str) -> PilotRun:
     """Steps, mock data and data sets as Megatron-LM, torchtitan and OLMo-core print them."""
-    totals = [int(found[1]) for one in _TOTAL if (found := one.search(text))]
+    printed = (whole_number(found[1]) for one in _TOTAL if (found := one.search(text)))
+    totals = [total for total in printed if total is not None]
     prepared = tuple(dict.fromkeys(_PREPARED.findall(text)))
     paths = _PATHS.search(text)
     words = re.findall(r"'([^']*)'", paths[1]) if paths else []

@@ -13,6 +13,7 @@ from typing import Final
 from trainplan.figure import Figure
 from trainplan.files.bounded import content, digest, listing, printed
 from trainplan.files.looks import Asked, Found, Look
+from trainplan.unit import whole_number
 
 SCRIPT_LIMIT: Final = 4_000_000  # bytes
 SCRIPTS: Final = (".sh", ".sbatch", ".slurm", ".bash", ".job")
@@ -94,13 +95,16 @@ def _reservation(asked: Asked, path: Path) -> Found | None:
 
 
 def _covers_nodes(asked: Asked, name: str, fields: dict[str, str]) -> Found:
-    held, span = fields.get("NodeCnt", ""), f"{fields.get('StartTime', '?')} to {fields.get('EndTime', '?')}"
+    held, span = (
+        whole_number(fields.get("NodeCnt", "")),
+        f"{fields.get('StartTime', '?')} to {fields.get('EndTime', '?')}",
+    )
     needed = int((asked.plan.cluster.nodes or 0) + asked.plan.reliability.spare_nodes)
-    if not held.isdigit():
+    if held is None:
         return "unknown", f"{name} does not say its nodes"
-    if int(held) < needed:
-        return "failed", f"{name} holds {int(held):,} nodes, {needed:,} are planned with spares"
-    return _covers_days(asked, f"{name} holds {int(held):,} nodes, {span}", fields)
+    if held < needed:
+        return "failed", f"{name} holds {held:,} nodes, {needed:,} are planned with spares"
+    return _covers_days(asked, f"{name} holds {held:,} nodes, {span}", fields)
 
 
 def _covers_days(asked: Asked, said: str, fields: dict[str, str]) -> Found:

@@ -16,7 +16,7 @@ from trainplan.interop.counts import Counts, ManifestError, source_name, text_of
 MOST: Final = 64_000_000
 """Bytes of the largest index that is read; a shard takes about 300."""
 
-_FIXED: Final = re.compile(r"ndarray:u?int(8|16|32|64):(\d+(?:,\d+)*)")
+_FIXED: Final = re.compile(r"ndarray:u?int(8|16|32|64):(\d{1,15}(?:,\d{1,15}){0,7})")
 _TYPED: Final = re.compile(r"ndarray:u?int(8|16|32|64)")
 COLUMNS: Final = ("tokens", "input_ids")
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from trainplan.unit import whole_number
+
 FAILURES: Final = ("NODE_FAIL", "BOOT_FAIL", "FAILED", "OUT_OF_MEMORY")
 """States that end a job against its will. TIMEOUT, CANCELLED, PREEMPTED and COMPLETED end it as planned."""
 
@@ -91,14 +93,16 @@ def _job(cells: Mapping[str, str]) -> _Job | None:
 
 
 def _nodes(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 10**7 else None
+    nodes = whole_number(text)
+    return nodes if nodes and nodes < 10**7 else None
 
 
 def _seconds(cells: Mapping[str, str]) -> float | None:
     """Time that a job ran: `ElapsedRaw` in seconds, else from `Start` to `End`."""
     raw = cells.get("ElapsedRaw", "")
-    if raw.isascii() and raw.isdigit():
-        return float(raw) or None
+    seconds = whole_number(raw)
+    if seconds is not None:
+        return float(seconds) or None
     try:
         start, end = (dt.datetime.fromisoformat(cells.get(name, "")) for name in ("Start", "End"))
         ran = (end - start).total_seconds()

@@ -19,6 +19,7 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, UnknownPath, Unusable, dotted, plan_of_text
 from trainplan.plan.splice import remove_value, set_value
 from trainplan.plan.tree import SpliceError
+from trainplan.unit import whole_number
 
 PathOf = tuple[str | int, ...]
 
@@ -86,7 +87,8 @@ def _entry(entries: tuple[Any, ...], table: str, part: str) -> int | None:
     for index, entry in enumerate(entries):
         if getattr(entry, field, None) == part:
             return index
-    return int(part) if part.isdigit() and int(part) < len(entries) else None
+    place = whole_number(part)
+    return place if place is not None and place < len(entries) else None
 
 
 def _no_entry(entries: tuple[Any, ...], table: str, part: str) -> tuple[str, str]:

@@ -55,6 +55,8 @@ def test_no_failure_leaves_a_rate_that_may_be() -> None:
         ("JobID State NNodes\n1 COMPLETED 2", "no JobID"),
         ("JobID|State|NNodes\n", "no job has nodes"),
         ("JobID|State|NNodes|ElapsedRaw\n1|FAILED|many|10", "no job has nodes"),
+        (f"JobID|State|NNodes|ElapsedRaw\n1|FAILED|{'9' * 5000}|10", "no job has nodes"),
+        (f"JobID|State|NNodes|ElapsedRaw\n1|FAILED|2|{'9' * 400}", "no job has nodes"),
     ],
 )
 def test_other_text_is_refused_with_what_would_be_right(text: str, said: str) -> None:

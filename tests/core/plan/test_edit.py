@@ -63,6 +63,8 @@ def test_paths_go_by_name_and_by_index(path: str, keys: tuple[str | int, ...]) -
         ("dat.train_tokens", "unknown field dat. Nearest: data", "data"),
         ("data.sources.mat.weight", "no entry mat in sources. Nearest: math", "math"),
         ("data.sources.2.weight", "no entry 2 in sources. There are 2", ""),
+        ("data.sources.\N{SUPERSCRIPT TWO}.weight", "no entry \N{SUPERSCRIPT TWO} in sources. There are 2", ""),
+        (f"data.sources.{'9' * 5000}.weight", f"no entry {'9' * 5000} in sources. There are 2", ""),
         ("data.sources.web.wieght", "unknown field data.sources.web.wieght. Nearest: weight", "weight"),
     ],
 )

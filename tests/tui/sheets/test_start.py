@@ -34,7 +34,7 @@ async def test_recent_plans_open_by_digit_and_gone_ones_are_said(plan: Path, dri
 async def test_only_the_letters_shown_work(drive: Drive) -> None:
     async with drive() as app:
         before = app.screen
-        await app.press("x", "w", "5" if not examples() else "0", "r", "e")
+        await app.press("x", "w", "5" if not examples() else "0", "r", "e", "\N{SUPERSCRIPT TWO}")
         assert app.screen == before
 
 

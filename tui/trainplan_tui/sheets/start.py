@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
+from trainplan.unit import whole_number
 from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.beginning import ask_config, begin, copy_example
 from trainplan_tui.sheets.listing import LETTERS, MOVES
@@ -33,8 +34,8 @@ class StartSheet(StartPage):
         """A plan, a way to begin one, or the end."""
         if self.helping or self.errors:
             self.helping, self.errors = False, ()
-        elif key.isdigit() and key != "0" and int(key) <= len(self.offers):
-            self._open(int(key) - 1)
+        elif 0 < (place := whole_number(key) or 0) <= len(self.offers):
+            self._open(place - 1)
         elif key == "enter" and self.offers:
             self._open(self.at)
         elif key in MOVES or key in LETTERS:

@@ -21,6 +21,14 @@ class Step:
     length: float | None = None
     mean: bool = False
 
+    @property
+    def sound(self) -> bool:
+        """Whether its numbers can be a step's: none below zero, no time under a microsecond or over thirty years."""
+        counts = (self.sequences, self.length, self.rate)
+        return all(value is None or 0.0 < value < 1e15 for value in counts) and (
+            self.seconds is None or 1e-6 <= self.seconds <= 1e9
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Begin:

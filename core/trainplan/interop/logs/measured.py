@@ -232,7 +232,7 @@ class Measurement:
             world=self.printed.get("world"),
             sequence=self.printed.get("sequence"),
             batch=self.printed.get("batch"),
-            peak=self.peaks.get(reserved),
+            peak=self.peaks.get(reserved) or None,
             peak_reserved=reserved,
             stall=median(self.stalls) if self.stalls else None,
             saves=len(self.stalls),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trainplan.interop.logs.cells import GIBI, MEBI, MOST, cell, cells, number, whole
 from trainplan.interop.logs.events import (
     Begin,
     Event,
@@ -24,8 +25,6 @@ from trainplan.interop.logs.events import (
     Unread,
 )
 
-MEBI: Final = 2.0**20
-GIBI: Final = 2.0**30
 _ITERATION = re.compile(r"iteration:?\s+(\d+)\s*/")
 _CUT = re.compile(r"(?:^|[\s\]:])iteration\s+\d+\s*/\s*\d+\s*\|")
 """The head of a line of a step, which the rest has to follow."""
@@ -60,28 +59,6 @@ _PEAKS: Final = (
 _STARTS: Final = ("[before the start of training step]", "[after megatron is initialized]")
 
 
-def cells(line: str) -> dict[str, str]:
-    """The cells of a line by key."""
-    parts = (cell.partition(":") for cell in line.split("|") if ":" in cell)
-    return {key.strip(): value.strip() for key, _, value in parts}
-
-
-def number(text: str | None) -> float | None:
-    """A finite number, or None. Of `now/mean so far`, as Primus prints, the first."""
-    try:
-        value = float((text or "").partition("/")[0].replace(",", ""))
-    except ValueError:
-        return None
-    return value if value - value == 0.0 else None
-
-
-def cell(line: str, key: str) -> float | None:
-    """The number after a key, where a bar closes its cell."""
-    start = line.find(key)
-    end = line.find("|", start) if start >= 0 else -1
-    return number(line[start + len(key) : end]) if end >= 0 else None
-
-
 class MegatronLines:
     """Lines of one log. What a line says of its length is seen against the line before."""
 
@@ -93,7 +70,8 @@ class MegatronLines:
         """What one line with an elapsed time says after those before it."""
         iteration, in_seconds = _ITERATION.search(line), _SECONDS in line
         elapsed = cell(line, _SECONDS if in_seconds else _MILLISECONDS)
-        if iteration is None or elapsed is None or elapsed <= 0:
+        step = whole(iteration[1]) if iteration else None
+        if step is None or elapsed is None or elapsed <= 0:
             yield Unread()
             return
         yield Framework(_framework(line))
@@ -103,7 +81,7 @@ class MegatronLines:
         if not self._told and (rate or "[rank-" in line):
             yield from self._world(line, rate, seconds, (batch or 0.0) * (length or 0.0))
         skipped = cell(line, "number of skipped iterations:") or cell(line, "number of nan iterations:")
-        yield Step(int(iteration[1]), seconds, batch, rate, bool(skipped), length, mean=True)
+        yield Step(step, seconds, batch, rate, bool(skipped), length, mean=True)
 
     def _length(self, line: str) -> float | None:
         """Tokens of a sequence: as printed, else of what was consumed since the line before."""
@@ -119,8 +97,8 @@ class MegatronLines:
     def _world(self, line: str, rate: float | None, seconds: float, tokens: float) -> Iterator[Event]:
         """Devices, once a log: printed, or those at which both rates of a line agree."""
         ranks = _RANKS.search(line)
-        world = float(ranks[1]) if ranks else tokens / (seconds * rate) if rate else 0.0
-        if world >= 1.0 and abs(world - round(world)) < 0.01 * world:
+        world = number(ranks[1]) or 0.0 if ranks else tokens / (seconds * rate) if rate else 0.0
+        if 1.0 <= world < MOST and abs(world - round(world)) < 0.01 * world:
             self._told = True
             yield Setting("world", float(round(world)))
 
@@ -161,7 +139,8 @@ _SAMPLES = re.compile(r"\bsamples/sec:\s*([\d.]+)\s*\|")
 def _batch(line: str, seconds: float) -> float | None:
     """GPT-NeoX prints sequences a second in place of its batch."""
     found = _SAMPLES.search(line)
-    return float(round(float(found[1]) * seconds)) or None if found else None
+    rate = number(found[1]) if found else None
+    return float(round(rate * seconds)) or None if rate else None
 
 
 def _stall(line: str) -> Iterator[Event]:
@@ -185,10 +164,17 @@ def _memory(line: str) -> Iterator[Event]:
 def _settings(line: str) -> Iterator[Event]:
     setting = _SETTING.search(line) if ".." in line else None
     if setting is not None:
-        yield Setting(_NAMES[setting[1]], float(setting[2]))
+        yield from _setting(_NAMES[setting[1]], setting[2])
     world = _WORLD.search(line) if "world" in line or "processes" in line else None
     if world is not None:
-        yield Setting("world", float(world[1]))
+        yield from _setting("world", world[1])
     allocated = _ALLOCATED.search(line) if "MaxMemAllocated" in line else None
-    if allocated is not None:
-        yield Peak(float(allocated[1]) * GIBI, reserved=False)
+    peak = number(allocated[1]) if allocated else None
+    if peak:
+        yield Peak(peak * GIBI, reserved=False)
+
+
+def _setting(name: str, text: str) -> Iterator[Event]:
+    value = whole(text)
+    if value:
+        yield Setting(name, float(value))

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from trainplan.interop.logs.cells import GIBI, number
 from trainplan.interop.logs.events import Event, Foreign, Framework, Peak, Retries, Step, Unread
-from trainplan.interop.logs.megatron import GIBI, number
 
 STEP: Final = ("step", "_step", "iteration", "global_step", "trainer/global_step", "iter")
 SECONDS: Final = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainplan.interop.logs.cells import cells, number, whole
 from trainplan.interop.logs.events import Event, Framework, Peak, Step, Unread
-from trainplan.interop.logs.megatron import cells, number
 
 _ITERATION = re.compile(r"iteration\s+(\d+)\s*/")
 _BAR = re.compile(r"\b(\d+)/\d+ \[")
@@ -33,7 +33,8 @@ def nemo_events(line: str) -> Iterator[Event]:
 def _printed(line: str) -> Iterator[Event]:
     found, iteration = cells(line), _ITERATION.search(line)
     seconds = number(found.get("train_step_timing in s"))
-    if iteration is None or seconds is None or seconds <= 0:
+    step, printed = number(found.get("global_step")), whole(iteration[1]) if iteration else None
+    if printed is None or seconds is None or seconds <= 0:
         yield Unread()
         return
     yield Framework("NeMo")
@@ -41,22 +42,22 @@ def _printed(line: str) -> Iterator[Event]:
         peak = number(found.get(key))
         if peak:
             yield Peak(peak, reserved)
-    step, batch = number(found.get("global_step")), number(found.get("global_batch_size"))
-    yield Step(int(step or int(iteration[1])), seconds, batch, number(found.get("tokens_per_sec_per_gpu")))
+    batch, rate = number(found.get("global_batch_size")), number(found.get("tokens_per_sec_per_gpu"))
+    yield Step(int(step or printed), seconds, batch, rate)
 
 
 def _bar(line: str) -> Iterator[Event]:
     found, drawn = dict(_PAIR.findall(line)), _BAR.search(line)
     seconds = number(found.get("train_step_timing in s")) or _pace(line)
-    if drawn is None or not seconds:
+    place = whole(drawn[1]) if drawn else None
+    if place is None or not seconds:
         return
     timed = "train_step_timing in s" in found
     yield Framework("NeMo" if timed else "NeMo, running means of its progress bar")
     step, samples = _exact(found, "global_step"), _exact(found, "consumed_samples")
     batch = samples / (step + 1) if step is not None and samples and samples % (step + 1) == 0 else None
-    yield Step(
-        int(drawn[1]) if step is None else int(step), seconds, batch, number(found.get("tokens_per_sec_per_gpu"))
-    )
+    rate = number(found.get("tokens_per_sec_per_gpu"))
+    yield Step(place if step is None else int(step), seconds, batch, rate)
 
 
 def _exact(found: dict[str, str], key: str) -> float | None:
@@ -67,6 +68,7 @@ def _exact(found: dict[str, str], key: str) -> float | None:
 
 def _pace(line: str) -> float | None:
     found = _PACE.search(line)
-    if found is None or not float(found[1]):
+    pace = number(found[1]) if found else None
+    if found is None or not pace:
         return None
-    return float(found[1]) if found[2] == "s/it" else 1.0 / float(found[1])
+    return pace if found[2] == "s/it" else 1.0 / pace

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trainplan.interop.logs.cells import cells, number, whole
 from trainplan.interop.logs.events import Event, Foreign, Framework, Peak, Step, Unread
-from trainplan.interop.logs.megatron import cells, number
 
 _MAXTEXT = re.compile(r"completed step:\s*(\d+), seconds:\s*([\d.]+),(?:.*?Tokens/s/device:\s*([\d.,]+),)?")
 _NANOTRON = re.compile(r"iteration:\s*(\d+)\s*/\s*\d+\s*\|")
@@ -34,18 +34,20 @@ _FOREIGN: Final = (
 def maxtext_events(line: str) -> Iterator[Event]:
     """A `completed step` of MaxText; its seconds are of one step, and its older lines have no rate."""
     found = _MAXTEXT.search(line)
-    if found is None:
+    step, seconds = (whole(found[1]), number(found[2])) if found else (None, None)
+    if found is None or step is None or seconds is None:
         yield Unread()
         return
     yield Framework("MaxText")
-    yield Step(int(found[1]), float(found[2]) or None, rate=number(found[3]) or None)
+    yield Step(step, seconds or None, rate=number(found[3]) or None)
 
 
 def nanotron_events(line: str) -> Iterator[Event]:
     """A line of Nanotron: the cells are Megatron's, the numbers end in K, M or G and hold three digits."""
     head, found = _NANOTRON.search(line), cells(line)
     rate = _scaled(found.get("tokens_per_sec_per_gpu"))
-    if head is None or not rate:
+    step = whole(head[1]) if head else None
+    if step is None or not rate:
         yield Unread()
         return
     yield Framework("Nanotron")
@@ -53,7 +55,7 @@ def nanotron_events(line: str) -> Iterator[Event]:
         peak = _scaled(found.get(key))
         if peak:
             yield Peak(peak, reserved)
-    yield Step(int(head[1]), None, _scaled(found.get("global_batch_size")), rate)
+    yield Step(step, None, _scaled(found.get("global_batch_size")), rate)
 
 
 def _scaled(text: str | None) -> float | None:

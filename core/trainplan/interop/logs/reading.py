@@ -68,10 +68,11 @@ def _take(line: bytes, whole: bool, place: int, reader: Reader, measurement: Mea
     if "[step=" in text:
         _timed(text, measurement)
     for event in reader(text if whole else _before_cut(text)):
-        if isinstance(event, Step):
+        if isinstance(event, Step) and event.sound:
             _timed(text, measurement)
-        elif isinstance(event, Unread) and not measurement.first_unread:
-            measurement.first_unread = place
+        elif isinstance(event, Step | Unread):
+            event = Unread()
+            measurement.first_unread = measurement.first_unread or place
         measurement.take(event)
     if not measurement.lines:
         for event in foreign_events(text):

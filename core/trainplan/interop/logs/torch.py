@@ -6,10 +6,11 @@ torchtitan's are means over its interval; OLMo-core's are of the printed step al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Final
 
+from trainplan.interop.logs.cells import GIBI, MOST, number, whole
 from trainplan.interop.logs.events import (
     Begin,
     Event,
@@ -22,7 +23,6 @@ from trainplan.interop.logs.events import (
     Step,
     Unread,
 )
-from trainplan.interop.logs.megatron import GIBI, number
 
 _COLOUR = re.compile(r"\[\d[\d;]*m")
 """What is left of a colour where the escape character was lost on the way."""
@@ -53,15 +53,17 @@ def titan_events(line: str) -> Iterator[Event]:
     plain = _COLOUR.sub("", line) if "[" in line else line
     if "Finished saving the checkpoint" in plain:
         saved = _SAVED.search(plain)
-        if saved is not None:
-            yield Stall(float(saved[1]))
+        seconds = number(saved[1]) if saved else None
+        if seconds is not None:
+            yield Stall(seconds)
         yield Interruption("checkpoint")
     elif "validate step:" in plain:
         yield Interruption("evaluation")
     elif "memory allocation retries" in plain:
         retried = _RETRIED.search(plain)
-        if retried is not None:
-            yield Retries(int(retried[1]))
+        count = whole(retried[1]) if retried else None
+        if count:
+            yield Retries(count)
     elif "tps:" in plain or "wps:" in plain:
         yield from _titan_step(plain)
     else:
@@ -70,30 +72,38 @@ def titan_events(line: str) -> Iterator[Event]:
 
 def _titan_step(plain: str) -> Iterator[Event]:
     step, rate = _STEP.search(plain), _TPS.search(plain)
-    value = number(rate[1]) if rate is not None else None
-    if step is None or not value:
+    place, value = whole(step[1]) if step else None, number(rate[1]) if rate else None
+    if place is None or not value:
         yield Unread()
         return
     yield Framework("torchtitan")
     memory = _MEMORY.search(plain)
-    if memory is not None:
-        yield Peak(float(memory[1]) * GIBI, reserved=True)
-    yield Step(int(step[1]), rate=value, mean=True)
+    peak = number(memory[1]) if memory else None
+    if peak:
+        yield Peak(peak * GIBI, reserved=True)
+    yield Step(place, rate=value, mean=True)
 
 
 def _titan_start(plain: str) -> Iterator[Event]:
     mesh = _MESH.search(plain)
     if mesh is not None:
-        yield Setting("world", prod(float(size) for size in mesh[1].split(",") if size.strip()))
+        yield from _world(size.strip() for size in mesh[1].split(",") if size.strip())
     elif "device mesh with parallelism:" in plain:
-        yield Setting("world", prod(float(size) for size in _DEGREES.findall(plain)))
+        yield from _world(_DEGREES.findall(plain))
     if "batch size" in plain:
         for name, size in _SIZES:
             found = size.search(plain)
-            if found is not None:
-                yield Setting(name, float(found[1]))
+            value = whole(found[1]) if found else None
+            if value:
+                yield Setting(name, float(value))
     if "Training starts at step" in plain:
         yield Begin()
+
+
+def _world(degrees: Iterable[str]) -> Iterator[Event]:
+    world = prod(whole(degree) or 0 for degree in degrees)
+    if 0 < world < MOST:
+        yield Setting("world", float(world))
 
 
 _OLMO_STEP = re.compile(r"\[step=(\d+)/")
@@ -119,7 +129,7 @@ class OlmoLines:
         """What one line says after those before it."""
         head = _OLMO_STEP.search(line)
         if head is not None:
-            self._step = int(head[1])
+            self._step = whole(head[1])
         elif "=" not in line:
             if "aving checkpoint" in line or "aved checkpoint" in line:
                 yield Interruption("checkpoint")
