@@ -54,6 +54,19 @@ async def test_an_edit_shows_the_point_estimate_again_then_how_far_the_median_mo
     await play(example, then=then)
 
 
+async def test_an_edit_before_the_first_forecast_is_told_from_median_to_median_too(play, example) -> None:
+    async def then(app, pilot) -> None:
+        app.apply("data.train_tokens", "20T")
+        app.paint()
+        assert app.session.forecasts == {}
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        shown = app.session.shown
+        now, saved = (one.quantities["forecast.finish.p50"] for one in (shown.forecast, shown.saved_forecast))
+        assert f"{(float(now) - float(saved)) / 86400:+,.1f}d" in lines_of(app)[0]
+
+    await play(example, then=then)
+
+
 async def test_a_late_answer_for_another_plan_is_dropped(play, example) -> None:
     from trainplan.forecast import forecast
 

@@ -165,7 +165,7 @@ class PlanApp(KeyedApp):
             self.cursor.tops[self.cursor.pane] = picture.first
         self.grid.show(picture.lines, picture.cursor, width)
         if shown.forecast is None and not shown.trying:
-            self.forecaster.ask(shown.estimate)
+            self.forecaster.ask(shown.estimate, None if shown.saved_forecast else shown.saved)
 
     def view(self, rows: Sequence[BodyRow]) -> View:
         """Where everything is, for the picture."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainplan.forecast import Forecast
     from trainplan.published import Run
 
-    Answer: TypeAlias = tuple[Estimate, Forecast, tuple[Run, ...]]
+    Answer: TypeAlias = tuple[tuple[tuple[Estimate, Forecast], ...], tuple[Run, ...]]
 
 PAUSE = 0.35
 """Seconds without an edit before a forecast begins."""
@@ -25,24 +25,34 @@ class Forecaster:
     """Asks for forecasts on a thread; `deliver` is called on the app's loop with the estimate that was asked for."""
 
     def __init__(self, deliver: Callable[[Estimate, Forecast, tuple[Run, ...]], None]) -> None:
-        self.background: Background[Answer] = Background(lambda answer: deliver(*answer))
+        self._deliver = deliver
+        self.background: Background[Answer] = Background(self._delivered)
 
     def attach(self) -> None:
         """Deliver to the running loop."""
         self.background.attach()
 
-    def ask(self, estimate: Estimate) -> None:
-        """Forecast an estimate soon; an earlier question is forgotten."""
-        self.background.ask(estimate, lambda: _forecasted(estimate), PAUSE)
+    def ask(self, estimate: Estimate, saved: Estimate | None) -> None:
+        """Forecast an estimate soon, and before it the saved one where it is asked for; an earlier question is forgotten.
+
+        Whoever edits before the first forecast has its movement all the same told from one forecast to the other.
+        """
+        asked = (estimate,) if saved is None or saved is estimate else (saved, estimate)
+        self.background.ask(estimate, lambda: _forecasted(asked), PAUSE)
+
+    def _delivered(self, answer: Answer) -> None:
+        found, runs = answer
+        for estimate, forecast in found:
+            self._deliver(estimate, forecast, runs)
 
     def stop(self) -> None:
         """Let a forecast that has not begun never begin."""
         self.background.stop()
 
 
-def _forecasted(estimate: Estimate) -> Answer:
+def _forecasted(estimates: tuple[Estimate, ...]) -> Answer:
     from trainplan.forecast import forecast
     from trainplan.published import published_runs
 
     runs = published_runs()
-    return estimate, forecast(estimate), runs
+    return tuple((estimate, forecast(estimate)) for estimate in estimates), runs
