@@ -120,6 +120,41 @@ activation_offload = true
 pipeline = 4
 recompute = "full"
 """
+DEADLINE_ALONE = """format = 1
+[schedule]
+start = 2026-12-07
+deadline = 2027-02-01
+[model]
+preset = "opt-175b"
+[data]
+train_tokens = "300B"
+sequence_length = 2048
+[cluster]
+accelerator = "a100-sxm-80"
+nodes = 124
+[reliability]
+checkpoint_interval = "2h"
+"""
+TOKENS_ALONE = """format = 1
+[data]
+sampler = "megatron-blended"
+sources = [{ unique_tokens = "13.5T", weight = 0.8 }, { name = "math", weight = 0.03 }]
+stages = [{ until_tokens = "14T" }, { weights = { math = 0.25 } }]
+"""
+LONG_FIRST_STAGE = """format = 1
+[model]
+preset = "bloom-176b"
+[data]
+sequence_length = 2048
+[batch]
+global_batch_sequences = 2048
+[cluster]
+accelerator = "a100-sxm-80"
+nodes = 48
+[parallelism]
+pipeline = 12
+first_stage_layers = 700
+"""
 NO_PART = """format = 1
 [model]
 preset = "llama-3.1-8b"
@@ -140,6 +175,9 @@ accelerators_per_node = 8
         + '[model]\npreset = "llama-3.1-8b"\n[parallelism]\npipeline = 1_000_000_000\nfirst_stage_layers = 3\n',
         ON_MI250X,
         NO_PART,
+        DEADLINE_ALONE,
+        TOKENS_ALONE,
+        LONG_FIRST_STAGE,
     ],
     ids=[
         "offload without a model",
@@ -147,6 +185,9 @@ accelerators_per_node = 8
         "more stages than ranks",
         "ranks that hold the same",
         "no accelerator",
+        "a deadline without utilization",
+        "a share that a later stage leaves open",
+        "a first stage with more layers than there are",
     ],
 )
 def test_a_plan_that_stopped_a_check_once_is_checked(text: str) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from functools import cache
 
 from trainplan.budgets.flops import FlopsBudget
-from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
+from trainplan.budgets.mixture import MixtureBudget, SourceBudget
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, blocked, given, summed, total
 from trainplan.formulas import mixture as m
@@ -63,7 +63,7 @@ def packing_budget(s: Situation, mixture: MixtureBudget, length: Figure, flops: 
 def _groups(s: Situation, mixture: MixtureBudget) -> list[Documents]:
     found: list[Documents] = []
     for row, source in zip(mixture.rows, s.plan.data.sources, strict=True):
-        if not known(row):
+        if isinstance(row.share, Blocked):
             return []
         if row.share > 0:
             if source.document_lengths:

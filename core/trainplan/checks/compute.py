@@ -8,7 +8,7 @@ from typing import Final
 from trainplan.catalogue import names
 from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
+from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
 from trainplan.unit import prefixed, whole
 
@@ -170,7 +170,7 @@ def infeasible_deadline(estimate: Estimate) -> list[Finding]:
             ]
         return []
     best = estimate.plan.utilization.high or use
-    if need <= best:
+    if isinstance(best, Blocked) or need <= best:
         return []
     accelerators = money.required_accelerators
     nodes = f"; {whole(accelerators)} accelerators would meet it" if isinstance(accelerators, Figure) else ""

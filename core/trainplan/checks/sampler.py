@@ -23,7 +23,8 @@ def unequal_lengths(estimate: Estimate) -> list[Finding]:
     rule = estimate.mixture.contract
     if rule is None or not rule.draws_documents:
         return []
-    rows = [row for row in estimate.mixture.rows if known(row) and row.share > 0 and isinstance(row.length, Figure)]
+    drawn = [row for row in estimate.mixture.rows if isinstance(row.share, Figure) and row.share > 0]
+    rows = [row for row in drawn if isinstance(row.length, Figure)]
     if not rows or max(row.length for row in rows) <= UNEQUAL * min(row.length for row in rows):
         return []
     far = max(rows, key=lambda row: abs(row.shares[0] - row.weights[0]))

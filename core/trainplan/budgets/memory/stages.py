@@ -129,7 +129,8 @@ def chunk_layers(s: Situation, sparse: tuple[bool, ...]) -> list[tuple[int, int]
     found = [(0, 0)] * pipeline
     start = 0
     for chunk, count in enumerate(counts):
-        rank, experts = _holder(s, chunk, pipeline), before[min(start + count, len(sparse))] - before[start]
+        first, last = min(start, len(sparse)), min(start + count, len(sparse))
+        rank, experts = _holder(s, chunk, pipeline), before[last] - before[first]
         found[rank] = (found[rank][0] + count - experts, found[rank][1] + experts)
         start += count
     return found
