@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -59,8 +60,8 @@ def take_log(host: Host) -> None:
     def read(path: Path) -> bool:
         from trainplan_tui.sheets.measuring import LogSheet
 
-        if not path.is_file():
-            host.message = f"{path} is {'a folder: a log is a file in it' if path.is_dir() else 'not there'}"
+        if not os.path.isfile(path):
+            host.message = f"{path} is {'a folder: a log is a file in it' if os.path.isdir(path) else 'not there'}"
             return False
         host.open_sheet(LogSheet(host, path, rung))
         return True

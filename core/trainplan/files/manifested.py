@@ -6,6 +6,7 @@ are never read whole: sizes by `stat`, and a few checksums of a list that stands
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +66,7 @@ def _links(asked: Asked) -> str:
     out = [(one, leads_out(asked.folder, asked.path(one))) for one in named]
     told = [f"; {one} is a link out of the plan's folder, to {real}" for one, real in out if real][:1]
     folder = asked.path(asked.plan.paths.manifests or "")
-    passed = listing(folder).links if asked.plan.paths.manifests and folder.is_dir() else 0
+    passed = listing(folder).links if asked.plan.paths.manifests and os.path.isdir(folder) else 0
     return "".join([*told, *([f"; {passed} links not followed"] if passed else [])])
 
 
@@ -79,7 +80,7 @@ def _in_folder(asked: Asked) -> dict[str, Counts]:
     if not named:
         return {}
     path = asked.path(named)
-    files = [one for one, _ in _whole(path).files if one.suffix in SUFFIXES] if path.is_dir() else [path]
+    files = [one for one, _ in _whole(path).files if one.suffix in SUFFIXES] if os.path.isdir(path) else [path]
     return {counts.name: counts for file in files for counts in _counts(file)}
 
 
@@ -121,7 +122,7 @@ def _faults(asked: Asked, source: Source, counts: Counts) -> Iterator[str]:
 def _bytes_of(asked: Asked, source: Source, counts: Counts) -> Iterator[str]:
     """The .bin beside an .idx has as many bytes as its tokens take."""
     shards = Path(counts.manifest).with_suffix(".bin")
-    if not counts.manifest.endswith(".idx") or not shards.is_file() or not counts.tokens:
+    if not counts.manifest.endswith(".idx") or not os.path.isfile(shards) or not counts.tokens:
         return
     wanted, size = counts.tokens * (counts.bytes_per_token or 0), shards.stat().st_size
     if size != wanted:
@@ -164,9 +165,9 @@ def _shards(asked: Asked, named: str) -> Found:
 def _sums(asked: Asked, named: str) -> Found | None:
     """A few files of a SHA256SUMS list beside them, evenly chosen."""
     folder = asked.path(named)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return None
-    lists = [one for name in ("SHA256SUMS", "sha256sums.txt", "SHA256SUMS.txt") if (one := folder / name).is_file()]
+    lists = [one for name in ("SHA256SUMS", "sha256sums.txt", "SHA256SUMS.txt") if os.path.isfile(one := folder / name)]
     if not lists:
         return None
     return held(folder, lists[0], SAMPLE)

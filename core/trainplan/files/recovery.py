@@ -224,7 +224,7 @@ def _lines(file: Path) -> list[dict[str, Any]]:
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
-            if os.fstat(descriptor).st_uid != os.geteuid() or not file.is_file():
+            if os.fstat(descriptor).st_uid != os.geteuid() or not os.path.isfile(file):
                 return []
             content = stream.read(READ_LIMIT)
     except OSError:

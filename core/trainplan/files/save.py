@@ -126,7 +126,7 @@ def _saved(task: _Task) -> Saved:
 def _target(path: Path) -> Path:
     """The file that `path` leads to; links are followed, so that they stay links."""
     try:
-        return Path(os.path.realpath(path, strict=path.is_symlink() and path.exists()))
+        return Path(os.path.realpath(path, strict=os.path.islink(path) and os.path.exists(path)))
     except OSError as error:
         raise SaveError(path, sentence(error, path)) from error
 

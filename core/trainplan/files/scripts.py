@@ -5,6 +5,7 @@ Scripts are read, never run. A command that a variable or another script hides i
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -40,7 +41,7 @@ def script_looks(asked: Asked) -> list[Look]:
 
 def _scripts(path: Path) -> list[Path]:
     """The script, or those in a folder."""
-    return [one for one, _ in listing(path).files if one.suffix in SCRIPTS] if path.is_dir() else [path]
+    return [one for one, _ in listing(path).files if one.suffix in SCRIPTS] if os.path.isdir(path) else [path]
 
 
 def _harmless(path: Path) -> Found:
@@ -51,7 +52,7 @@ def _harmless(path: Path) -> Found:
         line = _destructive(text)
         if line:
             return "failed", line if script is path else f"{script.name}: {line}"
-    links = f"; {listing(path).links} links not followed" if path.is_dir() and listing(path).links else ""
+    links = f"; {listing(path).links} links not followed" if os.path.isdir(path) and listing(path).links else ""
     kind = "script" if len(scripts) == 1 else "scripts"
     return "passed", f"no destructive command in {len(scripts)} {kind}, {size:,} bytes{links}"
 
@@ -72,7 +73,7 @@ def _image(asked: Asked, container: str) -> Found:
     if re.search(r"@sha256:[0-9a-f]{64}$", container):
         return "passed", f"named by digest {container[-64:][:12]}"
     path = asked.path(container)
-    if path.suffix in (".sif", ".sqsh", ".tar") and path.is_file():
+    if path.suffix in (".sif", ".sqsh", ".tar") and os.path.isfile(path):
         return "passed", f"{path.name} has sha256 {digest(path, IMAGE_LIMIT)}"
     return "failed", f"{container} is not named by @sha256: and 64 digits"
 

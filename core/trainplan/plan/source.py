@@ -108,9 +108,9 @@ def _refusal(path: Path, error: OSError) -> tuple[str, str]:
 
 def _absence(path: Path) -> tuple[str, str]:
     folder = path.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return f"the folder {folder} does not exist", ""
-    if path.is_symlink():
+    if os.path.islink(path):
         return f"the link leads to {os.readlink(path)}, which does not exist", ""
     nearest = _nearest(path.name, folder)
     return "the file does not exist", f"Nearest in its folder: {nearest}" if nearest else ""

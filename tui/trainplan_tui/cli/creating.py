@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +55,7 @@ def _unreadable(text: str, file: str) -> list[str]:
 
 def write_new(output: Path, text: str) -> None:
     """Write a file that must not exist. Raises Refused."""
-    if output.exists() or output.is_symlink():
+    if os.path.lexists(output):
         raise Refused(f"{output} exists. Another name, or trainplan-tui set to change it")
     try:
         save(output, text, expected_sha256=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -90,7 +91,7 @@ class PathSheet(LineSheet):
         """What is typed; an absolute path or one from home stands for itself, whatever stood before it."""
         text = self.line.text.strip()
         rest = text.removeprefix(self.begin) if self.begin.endswith("/") else ""
-        return Path(rest if rest.startswith(("/", "~")) else text).expanduser()
+        return Path(os.path.expanduser(rest if rest.startswith(("/", "~")) else text))
 
     def _complete(self) -> None:
         typed = self._path()
@@ -98,9 +99,9 @@ class PathSheet(LineSheet):
             (typed, "") if self.line.text.endswith("/") or not self.line.text else (typed.parent, typed.name)
         )
         try:
-            names = sorted(p.name + ("/" if p.is_dir() else "") for p in folder.iterdir() if p.name.startswith(start))[
-                :500
-            ]
+            names = sorted(
+                p.name + ("/" if os.path.isdir(p) else "") for p in folder.iterdir() if p.name.startswith(start)
+            )[:500]
         except OSError:
             names = []
         self.offers = tuple(names) if len(names) != 1 else ()

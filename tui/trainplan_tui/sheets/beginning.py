@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def examples_folder() -> Path:
     """The example plans: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "examples"
-    return inside if inside.is_dir() else package.parents[1] / "plans"
+    return inside if os.path.isdir(inside) else package.parents[1] / "plans"
 
 
 def examples() -> tuple[Path, ...]:
@@ -53,7 +54,7 @@ def free_name(stem: str) -> str:
     """A file name in this folder that is not taken."""
     path = Path(f"{stem}.toml")
     number = 2
-    while path.exists() or path.is_symlink():
+    while os.path.lexists(path):
         path = Path(f"{stem}-{number}.toml")
         number += 1
     return str(path)
@@ -124,7 +125,7 @@ def plan_of_config(path: Path) -> tuple[str, str, str]:
         imported = model_of_config(config)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
-    folder = path.resolve().parent.name
+    folder = os.path.basename(os.path.dirname(os.path.realpath(path)))
     stem = folder if path.stem == "config" and folder else path.stem
     left = f"; not used: {', '.join(imported.unknown)}" if imported.unknown else ""
     return stem, imported_plan_text(stem, imported), left

@@ -7,6 +7,7 @@ what stood there is kept in the state folder first.
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -73,7 +74,10 @@ class DiskSheet(MergeSheet):
         """The plan's path, and a copy of the text being edited."""
         path = self.host.session.path
         yours = kept_copy(path, self.host.session.history.now.text.encode())
-        return f"on disk  {path.resolve()}", f"yours    {yours or 'no copy: the state folder cannot be written'}"
+        return (
+            f"on disk  {os.path.realpath(path)}",
+            f"yours    {yours or 'no copy: the state folder cannot be written'}",
+        )
 
 
 def _chosen(keep: Sequence[str]) -> str:

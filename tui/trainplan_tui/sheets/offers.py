@@ -44,7 +44,7 @@ def recent_offers(today: dt.date) -> list[Offer]:
 
 def _recent(item: Recent, today: dt.date, end: float) -> Offer:
     day = _day(item.at, today)
-    if not item.path.is_file():
+    if not os.path.isfile(item.path):
         return Offer(item.path, ("gone", "", "", day), gone=True)
     if time.monotonic() > end:
         return Offer(item.path, ("", "", "", day))
@@ -87,7 +87,7 @@ def _example(path: Path) -> Offer:
 
 def lost_plans() -> list[Lost]:
     """Edits of lost sessions, newest first, of plans that are still there."""
-    found = [lost for lost in lost_sessions(recovery_folder(os.environ), host_name()) if lost.path.is_file()]
+    found = [lost for lost in lost_sessions(recovery_folder(os.environ), host_name()) if os.path.isfile(lost.path)]
     return sorted(found, key=lambda lost: lost.at, reverse=True)
 
 

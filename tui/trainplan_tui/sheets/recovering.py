@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from trainplan.estimation import estimate
 from trainplan.files.folders import recovery_folder
@@ -38,7 +39,7 @@ CAUSES = {
 def recovery_sheet(host: Host) -> Sheet | None:
     """The offer of the newest lost edits of the open plan; None where there are none that the file does not hold."""
     session = host.session
-    real = session.path.resolve()
+    real = Path(os.path.realpath(session.path))
     waiting = [lost for lost in lost_sessions(recovery_folder(os.environ), host_name()) if lost.path == real]
     found = [lost for lost in waiting if not _held(lost, session.saved_text)]
     newest = sorted(found, key=lambda lost: lost.at, reverse=True)

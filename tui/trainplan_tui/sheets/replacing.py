@@ -6,6 +6,7 @@ It refuses to lose what stands there: its bytes are kept in the state folder bef
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 
 from trainplan.files.save import SaveError
@@ -29,7 +30,7 @@ class ReplaceSheet:
 
     def __init__(self, host: Host, errors: Sequence[PlanError]) -> None:
         self.host, self.errors = host, tuple(errors)
-        self.gone = not host.session.path.exists()
+        self.gone = not os.path.exists(host.session.path)
 
     def wanted(self, width: int) -> int:
         """The whole body."""

@@ -5,6 +5,7 @@ It refuses to write the plan, and to drop a journal whose edits are nowhere else
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -51,7 +52,7 @@ class RecoveryMergeSheet(MergeSheet):
 
     def both_files(self) -> tuple[str, ...]:
         """The plan, and the journal of the edits."""
-        return f"file   {self.host.session.path.resolve()}", f"edits  {self.lost.journal}"
+        return f"file   {os.path.realpath(self.host.session.path)}", f"edits  {self.lost.journal}"
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
