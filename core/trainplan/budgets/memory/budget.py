@@ -15,8 +15,10 @@ from trainplan.budgets.memory.instants import (
     Instant,
     heaviest_layer,
     moving_instants,
+    reserved,
     restore_instant,
     settled_instants,
+    worst_of,
 )
 from trainplan.budgets.memory.layers import Split, layer_kept, split
 from trainplan.budgets.memory.recipe import SHARDED, Recipe, recipe, word
@@ -181,10 +183,9 @@ def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: W
 
 def _rank(s: Situation, rank: int, common: Common, stage: Stage, here: _Resident) -> RankMemory:
     instants = (*moving_instants(s, common, stage, here.kept, here.extra, here.heaviest), *here.settled)
-    allocated = largest(**{instant.name: instant.allocated for instant in instants})
-    worst = next(instant for instant in instants if instant.allocated == allocated)
-    reserved = f.reserved_bytes(allocated, s["memory.fragmentation"])
-    return RankMemory(rank, instants, worst, allocated, reserved, visible(s, reserved), here.restoring, here.restore)
+    held = reserved(s, instants)
+    worst = worst_of(instants, held)
+    return RankMemory(rank, instants, worst, worst.allocated, held, visible(s, held), here.restoring, here.restore)
 
 
 def visible(s: Situation, reserved: Figure) -> Figure:
