@@ -176,6 +176,12 @@ def times(count: float, width: float) -> float:
     return count * width
 
 
+@formula("1", source="definition: a rank that holds every expert computes its own tokens, k copies of each")
+def fullest_tokens(imbalance: float, expert: float) -> float:
+    """Routed tokens on the fullest expert rank over the mean; one where there is one expert rank, however uneven routing is."""
+    return where(expert > 1.0, imbalance, 1.0)
+
+
 @formula("1", source="definition; mlc-ai/pith-train pull request 18 for the imbalance")
 def routed_width(chosen: float, imbalance: float, width: float) -> float:
     """Width of the experts that a token goes through, on the fullest rank."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width
+from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width, uneven
 from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
@@ -249,7 +249,7 @@ def _experts(s: Situation, copies: Figure) -> Figure:
         "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
         "routed": f.routed_kept(
             s["model.moe.num_experts_per_tok"],
-            s["training.moe_imbalance"],
+            uneven(s),
             element,
             f.routed_streams(s["parallelism.expert_tensor"], _returned(s)),
             s["model.hidden_size"],
@@ -283,7 +283,7 @@ def _selected_experts(s: Situation, query: Figure, key_value: Figure) -> tuple[F
     element, hidden = element_bytes(s), s["model.hidden_size"]
     has_shared = bool(s.value("model.moe.num_shared_experts"))
     shared = shared_width(s) if has_shared else _trait("nothing", 0.0, "1")
-    chosen, imbalance = s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"]
+    chosen, imbalance = s["model.moe.num_experts_per_tok"], uneven(s)
     inner = total(
         products=f.alternate_kept(element, query, key_value, shared),
         exchanged=f.exchanged_kept(element, chosen, imbalance, hidden, s["parallelism.expert"]),

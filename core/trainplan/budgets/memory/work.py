@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import Layer
+from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
 from trainplan.budgets.memory.recipe import Recipe, element_bytes, word
 from trainplan.budgets.memory.stages import Stage
@@ -145,7 +145,7 @@ def work(
 
 def _gathered_tokens(s: Situation, stage: Stage, recipe: Recipe, cut: Split) -> Figure:
     """Gradients of routed tokens that expert tensor ranks gather: none where they are one."""
-    routed = f.routed_copies(s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"])
+    routed = f.routed_copies(s["model.moe.num_experts_per_tok"], uneven(s))
     split, hidden = s["parallelism.expert_tensor"], s["model.hidden_size"]
     return f.gathered_temporaries(cut.tokens, recipe.element, routed, hidden, cut.tensor, split, stage.expert_layers)
 
