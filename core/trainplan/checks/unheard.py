@@ -30,10 +30,6 @@ def _sharded(*words: str) -> Deaf:
     return lambda estimate: estimate.situation.word("parallelism.sharding") in words
 
 
-def _dense(estimate: Estimate) -> bool:
-    return estimate.model.shape.expert_layers is None
-
-
 def _latent(estimate: Estimate) -> bool:
     return estimate.model.shape.latent
 
