@@ -1,4 +1,4 @@
-"""Peaks of public reports of 2025 and 2026 that were planned first and read afterwards: the rule that each of them found or holds."""
+"""Peaks of public reports of 2025 and 2026, planned first and read afterwards: the rule that each found, or holds."""
 
 from __future__ import annotations
 
