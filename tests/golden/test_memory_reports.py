@@ -101,3 +101,49 @@ def test_a_model_of_70_billion_on_eight_accelerators_is_told_what_fits(laid: dic
     ((_, change),) = ways(first, finding.paths)
     after = estimate(changed(plan.plan, change))
     assert after.memory.total <= after.memory.usable
+
+
+LONG = {
+    "cluster__accelerator": "h100-sxm",
+    "cluster__nodes": 1,
+    "cluster__accelerators_per_node": 8,
+    "training__framework": "fsdp",
+    "training__kernels": "torch-eager",
+    "training__loss": "chunked",
+    "training__activation_offload": True,
+    "parallelism__context": 8,
+    "parallelism__recompute": "full",
+    "batch__global_batch_sequences": 1,
+}
+PURE = {"training__precision": "bf16-pure", "training__moment_dtype": "bf16"}
+
+
+def test_four_million_tokens_go_round_eight_accelerators() -> None:
+    """huggingface/trl pull 6845: Qwen3-0.6B at 4 Mi tokens on 8 H100, 73.7 GB; it was told to need 123.8 GiB, and not to fit.
+
+    TRL's chunks are 256 tokens at any length. PyTorch's ring gathers every rank's keys and values, and keeps gradients in fp32.
+    """
+    memory = made(model={"preset": "qwen3-0.6b"}, data__sequence_length=2**22, **LONG, **PURE).memory
+    assert str(memory.worst_instant) == "attention of the first layer"
+    assert memory.total < memory.usable
+    assert memory.total_low <= 73.7 * GB <= memory.total_high
+
+
+def test_a_million_tokens_of_eight_billion_parameters() -> None:
+    """huggingface/trl pulls 6845 and 6846: Qwen3-8B at 1 Mi tokens on 8 H100, checkpoints on the host: 56.2 GB; out without."""
+    plan = {"model": {"preset": "qwen3-8b"}, "data__sequence_length": 2**20, **LONG}
+    assert allocated(**plan) / GB == pytest.approx(56.2, rel=0.02)
+    kept = made(**{**plan, "training__activation_offload": False}).memory
+    assert kept.total > kept.usable
+
+
+def test_chunks_of_torchtitan_grow_with_the_length() -> None:
+    """pytorch/torchtitan pull 4514: with eight chunks one has 40,960 of 327,680 tokens; it asks for a fixed length instead."""
+
+    def logits(framework: str, length: int) -> float:
+        laid = {"training__framework": framework, "training__loss": "chunked", "parallelism__sharding": "zero-3"}
+        instants = made(data__sequence_length=length, **laid).memory.table[0].instants
+        return next(float(one.parts["logits"]) for one in instants if one.name == "loss")
+
+    assert logits("torchtitan", 32768) == 4 * logits("torchtitan", 8192) == 12 * 4096 * 32000
+    assert logits("fsdp", 32768) == logits("fsdp", 8192) == 12 * 256 * 32000

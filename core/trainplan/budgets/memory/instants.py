@@ -13,7 +13,7 @@ from trainplan.budgets.memory.recipe import Recipe
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.start import Start, restored
 from trainplan.budgets.memory.states import Held, States
-from trainplan.budgets.memory.work import Layers, Work, nothing
+from trainplan.budgets.memory.work import Layers, Work, goes_round, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, largest, summed, total
@@ -63,7 +63,7 @@ class Common:
 
 @record
 class Heaviest:
-    """Bytes of a rank's heaviest layer: all computed again, its MLP where scores materialise, what kernels are tuned with."""
+    """Bytes of a rank's heaviest layer: all computed again, its MLP where attention may hold more, what kernels are tuned with."""
 
     again: Figure
     mlp: Figure | None
@@ -79,10 +79,10 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
 def heaviest_layer(s: Situation, common: Common, stage: Stage, extra: Work) -> Heaviest:
     """What the heaviest layer of a rank adds; the same for ranks that hold the same layers."""
     dense, sparse, workspace = common.layers.dense, common.layers.sparse, common.start.workspace
-    eager = s.plan.training.attention == "eager"
+    apart = s.plan.training.attention == "eager" or goes_round(s)
     return Heaviest(
         _larger(stage, dense.again, sparse.again),
-        _larger(stage, dense.mlp, sparse.mlp) if eager else None,
+        _larger(stage, dense.mlp, sparse.mlp) if apart else None,
         None if workspace is None else tuned_temporaries(extra.temporaries, workspace),
     )
 

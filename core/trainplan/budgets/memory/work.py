@@ -23,7 +23,12 @@ LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
 """Bytes of a logit at the peak of the loss, by kernel; plain depends on the type and on who splits the head."""
 
 CHUNKS: Final = 8.0
-"""Chunks of a chunked loss where nothing says otherwise: torchtune's default."""
+"""Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
+
+CHUNK: Final = given(
+    "tokens of a chunk", 256.0, "tokens", "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE", kind="default"
+)
+"""Tokens of a chunk with Transformers' FSDP, whatever the length: a fixed number of chunks would grow with it."""
 
 BUCKET_ELEMENTS: Final = 5e8
 
@@ -66,8 +71,18 @@ def logit_each(s: Situation) -> Figure:
         return f.plain_logit(
             s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
         )
-    each = 12.0 / CHUNKS if kernel == "chunked" else LOSS_BYTES[kernel]
+    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
     return _logit(kernel, each, *s.origin("training.loss"))
+
+
+def _fixed(s: Situation) -> bool:
+    """Whether the loss goes through the tokens in chunks of a fixed length."""
+    return s.plan.training.framework == "fsdp" and word(s, "training.loss") == "chunked"
+
+
+def _tokens_at_once(s: Situation, cut: Split) -> Figure:
+    """Tokens whose logits exist together."""
+    return f.chunk_tokens(cut.tokens, CHUNK) if _fixed(s) else cut.tokens
 
 
 @cache
@@ -118,7 +133,7 @@ def work(
     """Every working set of one pipeline rank."""
     local = head_ranks(s)
     logits = total(
-        copies=f.logit_bytes(cut.tokens, model.padded_vocabulary, local, logit_each(s), stage.last),
+        copies=f.logit_bytes(_tokens_at_once(s, cut), model.padded_vocabulary, local, logit_each(s), stage.last),
         hidden_gradient=f.head_input_gradient(
             cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, _alive_with_head(s), stage.last
         ),
@@ -137,7 +152,7 @@ def work(
         logits,
         f.logit_bytes(cut.tokens, model.padded_vocabulary, local, EVALUATED, stage.last),
         temporaries,
-        _scores(s, model, cut, standing) if s.plan.training.attention == "eager" else nothing(),
+        _attention(s, model, cut, standing),
         standing,
         *buffers,
     )
@@ -172,6 +187,25 @@ def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> F
             cut.tokens, element_bytes(s), s["model.hidden_size"], cut.residual, query, cut.tensor
         ),
         standing=standing,
+    )
+
+
+def goes_round(s: Situation) -> bool:
+    """Whether PyTorch's ring attention gathers keys and values; Megatron-LM and DeepSpeed have their own."""
+    one = isinstance(s["parallelism.context"], Figure) and s["parallelism.context"] == 1.0
+    return s.plan.training.framework in ("torchtitan", "fsdp") and s.plan.parallelism.context_type == "ring" and not one
+
+
+def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
+    """The attention half of a layer's backward, where it may hold more than the other."""
+    if s.plan.training.attention == "eager":
+        return _scores(s, model, cut, standing)
+    if not goes_round(s):
+        return nothing()
+    element, hidden, (query, key_value) = element_bytes(s), s["model.hidden_size"], attention_widths(s, model)
+    return total(
+        ring=f.ring_temporaries(cut.tokens, element, query, key_value, s["parallelism.context"], cut.tensor),
+        products=f.attention_temporaries(cut.tokens, element, hidden, cut.residual, query, cut.tensor),
     )
 
 
