@@ -147,3 +147,140 @@ def test_chunks_of_torchtitan_grow_with_the_length() -> None:
 
     assert logits("torchtitan", 32768) == 4 * logits("torchtitan", 8192) == 12 * 4096 * 32000
     assert logits("fsdp", 32768) == logits("fsdp", 8192) == 12 * 256 * 32000
+
+
+TITAN = {
+    "training__framework": "torchtitan",
+    "cluster__nodes": 1,
+    "cluster__accelerators_per_node": 8,
+    "parallelism__recompute": "selective",
+}
+
+
+def titan(preset: str, part: str, length: int, sequences: int, **changes: Any) -> Any:
+    """The ledger of `sequences` on each of eight accelerators, or of as many as `changes` say."""
+    fields = {**TITAN, **changes}
+    ranks = fields["cluster__accelerators_per_node"] // fields.get("parallelism__context", 1)
+    return made(
+        model={"preset": preset},
+        cluster__accelerator=part,
+        data__sequence_length=length,
+        batch__global_batch_sequences=sequences * ranks,
+        batch__micro_batch_sequences=sequences,
+        **fields,
+    ).memory
+
+
+EAGER = {"training__kernels": "torch-eager"}
+FOUR = {"cluster__accelerators_per_node": 4}
+
+
+@pytest.mark.parametrize(
+    ("report", "model", "part", "length", "sequences", "changes", "reserved"),
+    [
+        ("pull 996", "llama-3.1-8b", "h100-96-hbm2e", 8192, 1, {**EAGER, "training__loss": "plain"}, 49.58),
+        ("pull 996", "llama-3.1-8b", "h100-96-hbm2e", 8192, 1, {**EAGER, "training__loss": "chunked"}, 42.26),
+        (
+            "pull 1884",
+            "llama-3.1-8b",
+            "h100-96-hbm2e",
+            8192,
+            1,
+            {
+                **EAGER,
+                **FOUR,
+                "training__loss": "plain",
+                "parallelism__context": 2,
+                "parallelism__recompute": "full",
+            },
+            44.84,
+        ),
+        ("nvfp4.md", "llama-3.1-8b", "gb200-nvl72", 2048, 32, {**FOUR, "training__loss": "chunked"}, 174.49),
+        ("nvfp4.md", "qwen3-8b", "gb200-nvl72", 2048, 16, {**FOUR, "training__loss": "chunked"}, 112.88),
+    ],
+)
+def test_reserved_peaks_of_torchtitan(
+    report: str, model: str, part: str, length: int, sequences: int, changes: dict[str, Any], reserved: float
+) -> None:
+    """pytorch/torchtitan b5bcd76: its pull requests, and components/quantization/nvfp4.md for bf16 on 4 accelerators (GiB)."""
+    memory = titan(model, part, length, sequences, **changes)
+    assert float(memory.reserved) / GIB == pytest.approx(reserved, rel=0.09), report
+    assert memory.total_low <= reserved * GIB <= memory.total_high
+
+
+@pytest.mark.parametrize(
+    ("length", "sequences", "share"),
+    [(4096, 4, 2 / 3), (4096, 6, None), (6144, 4, 0.88), (4096, 8, 1.0), (8192, 4, 1.0)],
+)
+def test_sixteen_billion_parameters_of_experts_without_recompute(
+    length: int, sequences: int, share: float | None
+) -> None:
+    """pytorch/torchtitan pull 1993: DeepSeek-V3-16B on 8 B200, EP 1: 8 x 4,096 tokens and 4 x 8,192 run out, fewer do not."""
+    memory = titan("deepseek-v2-lite", "b200-sxm", length, sequences, parallelism__recompute="none")
+    assert (memory.total > memory.usable) is (share == 1.0)
+    if share is not None and share < 1.0:
+        assert float(memory.reserved / memory.usable) == pytest.approx(share, rel=0.08)
+
+
+@pytest.mark.parametrize(("recompute", "fits"), [("selective", False), ("full", True)])
+def test_fourteen_billion_parameters_want_full_recompute(recompute: str, fits: bool) -> None:
+    """pytorch/torchtitan pull 2461: Qwen3-14B, 4 x 4,096 tokens on 8 x 96 GB: selective ran out, full did not."""
+    memory = titan("qwen3-14b", "h100-96-hbm2e", 4096, 4, **EAGER, parallelism__recompute=recompute)
+    assert (memory.total <= memory.usable) is fits
+
+
+MOONLIGHT = {
+    "num_hidden_layers": 27,
+    "hidden_size": 2048,
+    "intermediate_size": 11264,
+    "num_attention_heads": 16,
+    "vocab_size": 163840,
+    "moe": {
+        "num_experts": 64,
+        "num_experts_per_tok": 6,
+        "moe_intermediate_size": 1408,
+        "num_shared_experts": 2,
+        "first_k_dense_replace": 1,
+    },
+    "mla": {"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128},
+}
+
+
+def test_latent_attention_with_16_bit_gradients_and_moments() -> None:
+    """Megatron-Bridge 067f987, skills/nemo-mbridge-perf-activation-recompute: Moonlight 16B on 8 H100, 36.618 GB.
+
+    Recompute of the attention core took 4 MB of it away.
+    """
+    laid = {"parallelism__tensor": 2, "parallelism__expert": 8, "batch__global_batch_sequences": 4}
+    dtypes = {"training__gradient_dtype": "bf16", "training__moment_dtype": "bf16"}
+    held = [
+        allocated(
+            **MEGATRON,
+            **laid,
+            **dtypes,
+            model=MOONLIGHT,
+            cluster__accelerator="h100-sxm",
+            cluster__nodes=1,
+            parallelism__recompute=recompute,
+        )
+        for recompute in ("none", "selective")
+    ]
+    assert [one / GB for one in held] == pytest.approx([36.618, 36.614], rel=0.03)
+
+
+def test_experts_of_30_billion_on_sixteen_accelerators() -> None:
+    """Megatron-Bridge 067f987, skills/nemo-mbridge-perf-expert-parallel-overlap: Qwen3 30B-A3B, EP 16: 62.166 GiB on rank 0.
+
+    Gradients are in bf16 and routing is forced to be even; all-to-all alone held 61.351 GB.
+    """
+    held = allocated(
+        **MEGATRON,
+        model={"preset": "qwen3-30b-a3b"},
+        cluster__accelerator="h100-sxm",
+        cluster__nodes=2,
+        batch__global_batch_sequences=1024,
+        parallelism__expert=16,
+        training__gradient_dtype="bf16",
+        training__moe_imbalance=1.0,
+    )
+    assert 61.351 * GB < held < 62.166 * GIB
