@@ -39,6 +39,16 @@ def test_transformer_engine_keeps_inputs_of_products_in_fp8() -> None:
     assert allocated(**compiled) == allocated(**compiled, training__precision="fp8-mixed")
 
 
+def test_the_band_of_latent_attention_holds_its_fused_rotation() -> None:
+    """Megatron-Bridge 067f987: 199.5 GB of DeepSeek-V3 in bf16. Fused, neither queries before rotation nor projected keys stay."""
+    memory = made(**DEEPSEEK_V3).memory
+    lowest = float(memory.total_low / memory.total) * float(memory.allocated)
+    assert lowest / GB < 199.5 < float(memory.allocated) / GB
+    layers, flying, heads = 16, 4.75, 128
+    unfused = heads * 2 * (192 + 128) * 4096 * layers * flying
+    assert (float(memory.allocated) - unfused) / GB == pytest.approx(199.5, rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("changes", "measured"),
     [
@@ -104,16 +114,23 @@ def test_a_million_tokens_of_eight_billion_parameters() -> None:
     assert kept.total > kept.usable
 
 
+def at_the_loss(framework: str, length: int, **changes: Any) -> float:
+    """Bytes of logits and of the head's input gradient with a chunked loss: width 4,096, vocabulary 32,000."""
+    laid = {"training__framework": framework, "training__loss": "chunked", "parallelism__sharding": "zero-3", **changes}
+    instants = made(data__sequence_length=length, **laid).memory.table[0].instants
+    return next(float(one.parts["logits"]) for one in instants if one.name == "loss")
+
+
 def test_chunks_of_torchtitan_grow_with_the_length() -> None:
-    """pytorch/torchtitan pull 4514: with eight chunks one has 40,960 of 327,680 tokens; it asks for a fixed length instead."""
+    """pytorch/torchtitan pull 4514: with eight chunks one has 40,960 of 327,680 tokens; it asks for a fixed length instead.
 
-    def logits(framework: str, length: int) -> float:
-        laid = {"training__framework": framework, "training__loss": "chunked", "parallelism__sharding": "zero-3"}
-        instants = made(data__sequence_length=length, **laid).memory.table[0].instants
-        return next(float(one.parts["logits"]) for one in instants if one.name == "loss")
-
-    assert logits("torchtitan", 32768) == 4 * logits("torchtitan", 8192) == 12 * 4096 * 32000
-    assert logits("fsdp", 32768) == logits("fsdp", 8192) == 12 * 256 * 32000
+    Its GradAccumulator sums the gradient of every chunk's input in fp32, whole on each tensor rank.
+    """
+    for length in (8192, 32768):
+        assert at_the_loss("torchtitan", length) == 12 * length / 8 * 32000 + 4 * length * 4096
+        assert at_the_loss("fsdp", length) == 12 * 256 * 32000 + 2 * length * 4096
+    halved = at_the_loss("torchtitan", 8192, parallelism__tensor=2)
+    assert halved == 12 * 8192 / 8 * 32000 / 2 + 4 * 8192 * 4096
 
 
 TITAN = {

@@ -32,6 +32,8 @@ CHUNK: Final = given(
 
 BUCKET_ELEMENTS: Final = 5e8
 
+ONE: Final = given("ranks that have a part each", 1.0, "1", "every tensor rank has the whole", kind="default")
+
 
 @record
 class Layers:
@@ -97,13 +99,27 @@ def _flag(s: Situation, path: str, on: bool) -> Figure:
 
 
 def _alive_with_head(s: Situation) -> Figure:
-    """1 where the logits' copies live on while the head's input gradient is made; those of a plain loss are gone by then."""
+    """1 where logits live while the head's input gradient is made, or it is made chunk by chunk; those of a plain loss are gone."""
     return _alive(word(s, "training.loss"))
 
 
 @cache
 def _alive(kernel: str) -> Figure:
-    return given(f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES), "1", STUDY)
+    return given(
+        f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES or kernel == "chunked"), "1", STUDY
+    )
+
+
+ACCUMULATED: Final = given(
+    "bytes of a gradient summed over chunks", 4.0, "bytes", "torchtitan b5bcd76, components/loss.py, GradAccumulator"
+)
+
+
+def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, Figure]:
+    """Bytes of an element of the gradient of the head's input, and the ranks that divide it: torchtitan's chunks are whole."""
+    if s.plan.training.framework == "torchtitan" and word(s, "training.loss") == "chunked":
+        return ACCUMULATED, ONE
+    return recipe.element, cut.residual
 
 
 EVALUATED: Final = given(
@@ -131,11 +147,11 @@ def work(
     s: Situation, model: ModelBudget, stage: Stage, parts: Held, recipe: Recipe, layers: Layers, cut: Split
 ) -> Work:
     """Every working set of one pipeline rank."""
-    local = head_ranks(s)
+    local, (summed, ranks) = head_ranks(s), _input_gradient(s, recipe, cut)
     logits = total(
         copies=f.logit_bytes(_tokens_at_once(s, cut), model.padded_vocabulary, local, logit_each(s), stage.last),
         hidden_gradient=f.head_input_gradient(
-            cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, _alive_with_head(s), stage.last
+            cut.tokens, summed, s["model.hidden_size"], ranks, _alive_with_head(s), stage.last
         ),
     )
     width = f.largest_part(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
