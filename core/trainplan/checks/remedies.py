@@ -159,7 +159,7 @@ def _changes_that_fit(attempts: _Attempts) -> str:
 
 def _layout_that_fits(attempts: _Attempts) -> str:
     """The layout of the decision flow, where no single change fits: on the plan's nodes, else on the fewest doublings of them."""
-    plan, nearest = attempts.here.plan, ""
+    plan = attempts.here.plan
     for doublings in range(MOST_DOUBLINGS + 1):
         more: dict[str, Any] = {"cluster.nodes": int(plan.cluster.nodes or 1) * 2**doublings} if doublings else {}
         laid = changed(plan, more)
@@ -169,10 +169,12 @@ def _layout_that_fits(attempts: _Attempts) -> str:
         fields = {**more, **proposed.differs(laid)}
         text = " and ".join(f"{path.rsplit('.', 1)[-1]} = {_written(value)}" for path, value in fields.items())
         outcome = attempts.of(f"{text} ({(proposed.trial.total or 0.0) / 2**30:,.1f} GiB)", fields)
-        if outcome.holds:
-            return f"no single change fits; the walk fits with {outcome.said}"
-        nearest = nearest or _nearest([outcome])
-    return nearest or "no single change of one field fits, and no layout of the walk on 16 times the nodes"
+        return (
+            f"no single change fits; the walk fits with {outcome.said}"
+            if outcome.holds
+            else _nearest([outcome]) or NONE
+        )
+    return f"no single change fits, and no layout of the walk does on {2**MOST_DOUBLINGS} times the nodes"
 
 
 def _written(value: Any) -> str:
