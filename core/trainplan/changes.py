@@ -106,6 +106,16 @@ def _degrees(s: Situation) -> Iterator[Ladder]:
         yield Ladder(path, tuple((one, guess * one / here / 2.0) for one in _doubled(here)), reason)
 
     yield from _more_chunks(s)
+    yield from _more_expert_ranks(s)
+
+
+def _more_expert_ranks(s: Situation) -> Iterator[Ladder]:
+    """Fewer experts on a rank: what is kept whole of them divides, which shardings of the optimizer alone do not."""
+    experts, here = s.value("model.moe.num_experts"), int(s.plan.parallelism.expert)
+    if experts is not None:
+        more = tuple((one, 0.05 * one / here) for one in _doubled(here) if int(experts) % one == 0)
+        if more:
+            yield Ladder("parallelism.expert", more, "tokens go to their experts and back")
 
 
 def _more_chunks(s: Situation) -> Iterator[Ladder]:
@@ -154,6 +164,8 @@ def _kernels(s: Situation) -> Iterator[Ladder]:
 def _shardings(s: Situation) -> Iterator[Ladder]:
     if s.word("training.gradient_accumulation") == "full" and s.word("parallelism.sharding") not in ("none", "zero-1"):
         yield _one("training.gradient_accumulation", "sharded", 0.05, "gradients reduced in every microbatch")
+    if not s.plan.parallelism.reshard_after_forward and s.word("parallelism.sharding") in ("zero-3", "hsdp"):
+        yield _one("parallelism.reshard_after_forward", True, 0.05, "weights are gathered for backward again")
     for other in sharded_further(s):
         yield _one("parallelism.sharding", other, {"zero-1": 0.0, "zero-2": 0.02}.get(other, 0.10), "volume of gathers")
 

@@ -48,23 +48,56 @@ def test_others_keep_no_score_buffer(framework: str) -> None:
 LLAMA_2_7B = {"preset": "llama-2-7b"}
 
 
-@pytest.mark.parametrize(("nodes", "fits"), [(2, False), (3, True)])
-def test_seven_billion_parameters_want_three_accelerators_of_stage_2(nodes: int, fits: bool) -> None:
-    """huggingface/trl issue 930: out of memory on 2 x 80 GB at 4,096 tokens; LlamaFactory issue 260 asks for 3 x 80 GB."""
-    plan = made(
-        model=LLAMA_2_7B,
+def staged(nodes: int, **changes: Any) -> Any:
+    """Full finetuning of Transformers' model with DeepSpeed's stage 2, one sequence on each accelerator."""
+    return made(
+        model=changes.pop("model", LLAMA_2_7B),
         training__framework="deepspeed",
         training__attention="eager",
         training__kernels="torch-eager",
         training__loss="plain",
         parallelism__sharding="zero-2",
         parallelism__recompute="full",
-        data__sequence_length=4096,
         cluster__nodes=nodes,
         batch__global_batch_sequences=nodes,
+        **changes,
     )
-    assert bool(plan.memory.total <= plan.memory.usable) is fits
-    assert str(plan.memory.worst_instant) == "optimizer step"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "length", "least", "most"), [(2, 2048, 0.95, 1.0), (2, 4096, 0.95, 1.0), (3, 4096, 0, 0.9)]
+)
+def test_seven_billion_parameters_want_three_accelerators_of_stage_2(
+    nodes: int, length: int, least: float, most: float
+) -> None:
+    """huggingface/trl issue 930: 2 x 80 GB ran at 2,048 tokens and ran out at 4,096; LlamaFactory issue 260 asks for 3 x 80 GB.
+
+    The step is the same for both: 98 % of the device, and no plan says what 2 % more of it 4,096 tokens leave in pieces.
+    """
+    memory = staged(nodes, data__sequence_length=length).memory
+    assert least < float(memory.total / memory.usable) <= most
+    assert (str(memory.worst_instant) == "optimizer step") is (nodes == 2)
+    assert (memory.total_high > memory.usable) is (nodes == 2)
+
+
+def test_the_step_of_stage_2_holds_its_copies_and_no_cache() -> None:
+    """LlamaFactory issue 1158: Baichuan2-13B, 4 x 80 GB, 1,536 tokens: 12.94 GiB more asked for at 77.65 allocated, 77.66 reserved.
+
+    12.94 are 4 bytes of the shard: weights, the shard of gradients twice in bf16, master weights and moments were there.
+    """
+    baichuan = model(
+        num_hidden_layers=40,
+        hidden_size=5120,
+        intermediate_size=13696,
+        num_attention_heads=40,
+        vocab_size=125696,
+        position_embedding="alibi",
+    )
+    memory = staged(4, model=baichuan, data__sequence_length=1536).memory
+    assert str(memory.worst_instant) == "optimizer step"
+    assert float(memory.allocated) / GIB == pytest.approx(77.65 + 12.94, rel=2e-3)
+    assert memory.reserved == memory.allocated
+    assert memory.total > memory.usable
 
 
 @pytest.mark.parametrize(("length", "fits"), [(8192, True), (16384, False), (32768, False)])

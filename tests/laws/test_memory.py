@@ -258,12 +258,23 @@ def test_14_expert_ranks_divide_routed_experts_only(shape: dict[str, Any], e: in
 
 
 @LAW
-@given(SHAPES, st.sampled_from([1, 2, 4]), st.sampled_from([1.0, 1.2]), st.sampled_from(["megatron", "maxtext"]))
+@given(
+    SHAPES,
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from([(1, 1.2), (2, 1.0), (2, 1.2)]),
+    st.sampled_from(["megatron", "maxtext"]),
+)
 def test_14_routed_tokens_grow_with_expert_tensor_ranks(
-    shape: dict[str, Any], etp: int, imbalance: float, framework: str
+    shape: dict[str, Any], etp: int, experts: tuple[int, float], framework: str
 ) -> None:
-    """A rank reads the routed tokens of all its expert tensor ranks: one copy more of each, kept and in backward."""
-    model, words = sparse(shape), {"training__framework": framework, "training__moe_imbalance": imbalance}
+    """A rank reads the routed tokens of all its expert tensor ranks: one copy more of each, kept and in backward.
+
+    However uneven routing is, a rank that holds every expert has its own tokens, no more.
+    """
+    expert, uneven = experts
+    imbalance = uneven if expert > 1 else 1.0
+    words = {"training__framework": framework, "training__moe_imbalance": uneven, "parallelism__expert": expert}
+    model = sparse(shape)
     one, laid = (of(model, parallelism__tensor=4, parallelism__expert_tensor=ranks, **words) for ranks in (1, etp))
     copies = 2.0 * (2048 / 4) * 2 * imbalance * shape["hidden_size"] * (etp - 1)
     assert kept(laid) - kept(one) == pytest.approx(shape["num_hidden_layers"] * copies, rel=1e-9, abs=1.0)

@@ -236,13 +236,16 @@ def shared_width(s: Situation) -> Figure:
     return ml.times(s["model.moe.num_shared_experts"], width)
 
 
+def uneven(s: Situation) -> Figure:
+    """Routed tokens that the fullest rank holds, over the mean."""
+    return ml.fullest_tokens(s["training.moe_imbalance"], s["parallelism.expert"])
+
+
 def mlp_width(s: Situation, *, sparse: bool) -> Figure:
     """Elements of the MLP of a token: its width, or that of the routed and shared experts it goes through."""
     if not sparse:
         return s["model.intermediate_size"]
-    routed = ml.routed_width(
-        s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"], s["model.moe.moe_intermediate_size"]
-    )
+    routed = ml.routed_width(s["model.moe.num_experts_per_tok"], uneven(s), s["model.moe.moe_intermediate_size"])
     if not s.value("model.moe.num_shared_experts"):
         return routed
     return total(routed=routed, shared=shared_width(s))

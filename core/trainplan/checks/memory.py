@@ -142,7 +142,7 @@ def fewer_nodes(estimate: Estimate) -> list[Finding]:
 def balanced_routing(estimate: Estimate) -> list[Finding]:
     """M9: experts without an allowance for uneven routing."""
     factor = estimate.situation["training.moe_imbalance"]
-    if estimate.model.shape.expert_layers is None or factor > 1.0:
+    if estimate.model.shape.expert_layers is None or factor > 1.0 or estimate.situation["parallelism.expert"] == 1.0:
         return []
     message = "routing is taken as even; the fullest expert rank decides memory"
     return [Finding("M9", "warning", "memory", message, "moe_imbalance = 1.2", ("training.moe_imbalance",), 40)]

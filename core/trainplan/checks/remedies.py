@@ -23,6 +23,7 @@ from trainplan.frozen import record
 from trainplan.plan.plan import Plan
 from trainplan.reverse import changed
 from trainplan.unit import parse
+from trainplan.walk import walk
 
 Judge = Callable[[Estimate], tuple[Finding, ...]]
 """All findings of an estimate, their fixes not tried."""
@@ -55,6 +56,9 @@ JUDGED_BY: Final = {
 MOST: Final = 3
 """Changes that M1 names at most, the cheapest in accelerator time."""
 
+
+MOST_DOUBLINGS: Final = 4
+"""Doublings of the nodes that are tried where no layout fits on those of the plan."""
 
 NEAREST: Final = "nothing tried holds; nearest is "
 """How a fix begins that is none yet: the change after it brings an error."""
@@ -148,9 +152,33 @@ def _changes_that_fit(attempts: _Attempts) -> str:
         if sum(one.holds for one in outcomes) == MOST:
             break
     if not outcomes:
-        return "no single change of one field fits: the walk proposes a layout"
+        return _layout_that_fits(attempts)
     holding = [one.said for one in outcomes if one.holds]
     return "fits with " + " or ".join(holding) if holding else _nearest(outcomes)
+
+
+def _layout_that_fits(attempts: _Attempts) -> str:
+    """The layout of the decision flow, where no single change fits: on the plan's nodes, else on the fewest doublings of them."""
+    plan = attempts.here.plan
+    for doublings in range(MOST_DOUBLINGS + 1):
+        more: dict[str, Any] = {"cluster.nodes": int(plan.cluster.nodes or 1) * 2**doublings} if doublings else {}
+        laid = changed(plan, more)
+        proposed = walk(laid)
+        if proposed is None or proposed.trial is None:
+            continue
+        fields = {**more, **proposed.differs(laid)}
+        text = " and ".join(f"{path.rsplit('.', 1)[-1]} = {_written(value)}" for path, value in fields.items())
+        outcome = attempts.of(f"{text} ({(proposed.trial.total or 0.0) / 2**30:,.1f} GiB)", fields)
+        return (
+            f"no single change fits; the walk fits with {outcome.said}"
+            if outcome.holds
+            else _nearest([outcome]) or NONE
+        )
+    return f"no single change fits, and no layout of the walk does on {2**MOST_DOUBLINGS} times the nodes"
+
+
+def _written(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 def what_it_costs(change: Change, first: bool) -> str:

@@ -30,10 +30,6 @@ def _sharded(*words: str) -> Deaf:
     return lambda estimate: estimate.situation.word("parallelism.sharding") in words
 
 
-def _dense(estimate: Estimate) -> bool:
-    return estimate.model.shape.expert_layers is None
-
-
 def _latent(estimate: Estimate) -> bool:
     return estimate.model.shape.latent
 
@@ -69,7 +65,7 @@ DEAF: Final[dict[str, tuple[Deaf, str]]] = {
     "training.head": (_one("parallelism.tensor"), "there is one tensor rank"),
     "training.gradient_accumulation": (_sharded("none", "zero-1"), "every rank has all gradients"),
     "training.moment_dtype": (_own_moments, "the optimizer has its own type of moments"),
-    "training.moe_imbalance": (_dense, "the model has no experts"),
+    "training.moe_imbalance": (_one("parallelism.expert"), "there is one expert rank"),
     "model.sliding_window": (
         _without("sliding_attention", "chunked_attention"),
         "no layer of layer_types has a window",

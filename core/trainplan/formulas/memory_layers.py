@@ -31,6 +31,20 @@ def attention_kept(element: float, query: float, key_value: float) -> float:
     return element * (2.0 * query + 2.0 * key_value)
 
 
+@formula("1", source="definition")
+def kept_share(kept: float, element: float) -> float:
+    """Bytes of a kept input over those of the compute type."""
+    return kept / element
+
+
+@formula(
+    "bytes", source="TransformerEngine issue 1764: products in fp8 keep their own copy of what others keep in 16 bits"
+)
+def cast_kept(element: float, width: float) -> float:
+    """A copy of a token in another type: attention's output in fp8, the router's input in 16 bits."""
+    return element * width
+
+
 @formula("bytes", source="Megatron-LM rows of SimuMax v1.2: v is a view that keeps the packed qkv alive")
 def rotary_kept(element: float, query: float, key_value: float) -> float:
     """Rotated copies of q and k beside the packed projection."""
@@ -103,9 +117,9 @@ DISPATCHER = (
 
 
 @formula("1", source=DISPATCHER)
-def routed_streams(expert_tensor: float, others: float) -> float:
+def routed_streams(expert_tensor: float, share: float, others: float) -> float:
     """Copies of a routed token that are kept: as the experts read it, with those of all expert tensor ranks, and others."""
-    return expert_tensor + others
+    return expert_tensor * share + others
 
 
 @formula("bytes", source=ORACLE)
@@ -174,6 +188,12 @@ def residual_ranks(tensor: float, sequence_parallel: float) -> float:
 def times(count: float, width: float) -> float:
     """Width of some equal parts together."""
     return count * width
+
+
+@formula("1", source="definition: a rank that holds every expert computes its own tokens, k copies of each")
+def fullest_tokens(imbalance: float, expert: float) -> float:
+    """Routed tokens on the fullest expert rank over the mean; one where there is one expert rank, however uneven routing is."""
+    return where(expert > 1.0, imbalance, 1.0)
 
 
 @formula("1", source="definition; mlc-ai/pith-train pull request 18 for the imbalance")

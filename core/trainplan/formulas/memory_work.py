@@ -136,10 +136,28 @@ def attention_temporaries(
     return tokens * element * 2.0 * (hidden / residual_ranks + query / tensor)
 
 
+@formula(
+    "bytes",
+    source="PyTorch bbd719e, tensor/experimental/_context_parallel/_attention.py: ALL_GATHER is the default, gradients in fp32",
+)
+def ring_temporaries(
+    tokens: float, element: float, query: float, key_value: float, context: float, tensor: float
+) -> float:
+    """Backward of PyTorch's ring attention: keys and values of all context ranks, fp32 gradients, and those that go round."""
+    each = context * 2.0 * key_value * element + 4.0 * (query + 4.0 * key_value)
+    return tokens / tensor * each * (context > 1.0)
+
+
 @formula("bytes", source="softmax backward in eager attention, memory study, section 3.6")
 def score_temporaries(tokens: float, heads: float, keys: float, score: float, tensor: float) -> float:
     """Score matrices alive in the backward of eager attention beside those that were kept."""
     return tokens * heads * keys * score / tensor
+
+
+@formula("tokens", source="definition")
+def chunk_tokens(tokens: float, chunk: float) -> float:
+    """Tokens of one chunk, or all of them where they are fewer."""
+    return minimum(tokens, chunk)
 
 
 @formula("bytes", source="measured by loss kernel, tests/golden/saved_bytes.toml and memory.toml")

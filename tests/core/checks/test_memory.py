@@ -122,7 +122,8 @@ MOE = "\n[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate
 
 
 def test_m9_even_routing(varied: Varied) -> None:
-    assert found(varied("training.moe_imbalance=1.0", more=MOE), "M9")
+    assert found(varied("training.moe_imbalance=1.0", "parallelism.expert=2", more=MOE), "M9")
+    assert not found(varied("training.moe_imbalance=1.0", more=MOE), "M9")
     assert not found(varied(more=MOE), "M9")
     assert not found(varied("training.moe_imbalance=1.0"), "M9")
 

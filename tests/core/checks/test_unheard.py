@@ -62,7 +62,8 @@ def test_latent_attention_hears_no_head_size(varied: Varied) -> None:
 
 def test_imbalance_is_for_experts(varied: Varied) -> None:
     assert found(varied("training.moe_imbalance=1.5"), "P12")
-    assert not found(varied("training.moe_imbalance=1.5", more=MOE), "P12")
+    assert found(varied("training.moe_imbalance=1.5", more=MOE), "P12")
+    assert not found(varied("training.moe_imbalance=1.5", "parallelism.expert=2", more=MOE), "P12")
 
 
 def test_copies_of_activations_are_told_with_what_they_add(varied: Varied) -> None:

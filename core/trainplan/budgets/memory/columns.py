@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trainplan.budgets.memory.budget import common_parts, no_ledger, visible
-from trainplan.budgets.memory.instants import rank_instants
+from trainplan.budgets.memory.instants import rank_instants, reserved
 from trainplan.budgets.memory.stages import Stage, held_layers, holds_ends, in_flight
 from trainplan.budgets.memory.states import states
 from trainplan.budgets.memory.work import work
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
-from trainplan.figure import Figure, blocked, given, largest, total
-from trainplan.formulas import memory_work as f
+from trainplan.figure import Figure, blocked, given, total
 from trainplan.frozen import record
 
 Rank = tuple[float, float, float, float, float]
@@ -47,8 +46,7 @@ def memory_peak(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: Toke
     kept = states(stage, common.parts, common.recipe)
     extra = work(inside, model, stage, common.parts, common.recipe, common.layers, common.cut)
     instants = rank_instants(inside, common, stage, kept, extra)
-    allocated = _worst(largest(**{one.name: one.allocated for one in instants}))
-    shown = visible(inside, f.reserved_bytes(allocated, inside["memory.fragmentation"]))
+    shown = visible(inside, _worst(reserved(inside, instants)))
     return Peak(shown, _worst(total(weights=kept.weights, gradients=kept.gradients, optimizer=kept.optimizer)))
 
 

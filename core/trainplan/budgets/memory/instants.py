@@ -13,10 +13,10 @@ from trainplan.budgets.memory.recipe import Recipe
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.start import Start, restored
 from trainplan.budgets.memory.states import Held, States
-from trainplan.budgets.memory.work import Layers, Work, nothing
+from trainplan.budgets.memory.work import Layers, Work, goes_round, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, summed, total
+from trainplan.figure import Figure, given, largest, summed, total
 from trainplan.formulas import memory_work as f
 from trainplan.formulas.memory_start import tuned_temporaries
 from trainplan.formulas.memory_states import group_copies, step_copies
@@ -35,11 +35,16 @@ CATEGORIES: Final = (
 
 @record
 class Instant:
-    """One named instant of a rank: bytes by category, and their sum."""
+    """One named instant of a rank: bytes by category, and their sum; and whether what is cached then is given back.
+
+    The allocator gives cached blocks back before it fails. Where whole buffers of a shard are made after backward, nothing else
+    lives in those blocks: LlamaFactory issue 1158 ended there with 77.65 GiB allocated and 77.66 reserved.
+    """
 
     name: str
     parts: Mapping[str, Figure]
     allocated: Figure
+    gives_back: bool = False
 
 
 @record
@@ -58,7 +63,7 @@ class Common:
 
 @record
 class Heaviest:
-    """Bytes of a rank's heaviest layer: all computed again, its MLP where scores materialise, what kernels are tuned with."""
+    """Bytes of a rank's heaviest layer: all computed again, its MLP where attention may hold more, what kernels are tuned with."""
 
     again: Figure
     mlp: Figure | None
@@ -74,10 +79,10 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
 def heaviest_layer(s: Situation, common: Common, stage: Stage, extra: Work) -> Heaviest:
     """What the heaviest layer of a rank adds; the same for ranks that hold the same layers."""
     dense, sparse, workspace = common.layers.dense, common.layers.sparse, common.start.workspace
-    eager = s.plan.training.attention == "eager"
+    apart = s.plan.training.attention == "eager" or goes_round(s)
     return Heaviest(
         _larger(stage, dense.again, sparse.again),
-        _larger(stage, dense.mlp, sparse.mlp) if eager else None,
+        _larger(stage, dense.mlp, sparse.mlp) if apart else None,
         None if workspace is None else tuned_temporaries(extra.temporaries, workspace),
     )
 
@@ -142,15 +147,13 @@ SUB_GROUP: Final = given(
 def _optimizer_step(s: Situation, common: Common, kept: States, extra: Work) -> Instant:
     """DeepSpeed's bf16 shards of gradients are copied flat and to fp32 in the step, when its buckets are gone."""
     none, gradients, buffers = nothing(), kept.gradients, extra.buffers_step
-    if _copied_in_step(s):
+    copied, whole = _copied_in_step(s), s.word("parallelism.sharding") == "zero-2"
+    if copied:
         element = common.recipe.element
-        copies = (
-            step_copies(gradients, element)
-            if s.word("parallelism.sharding") == "zero-2"
-            else group_copies(gradients, element, SUB_GROUP)
-        )
+        copies = step_copies(gradients, element) if whole else group_copies(gradients, element, SUB_GROUP)
         gradients, buffers = total(shard=gradients, copies=copies), none
-    return _summed("optimizer step", (kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers))
+    values = (kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers)
+    return _summed("optimizer step", values, gives_back=copied and whole)
 
 
 def _copied_in_step(s: Situation) -> bool:
@@ -182,5 +185,20 @@ def _instant(
     return _summed(name, (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers))
 
 
-def _summed(name: str, values: tuple[Figure, ...]) -> Instant:
-    return Instant(name, dict(zip(CATEGORIES, values, strict=True)), summed(CATEGORIES, values))
+def _summed(name: str, values: tuple[Figure, ...], *, gives_back: bool = False) -> Instant:
+    return Instant(name, dict(zip(CATEGORIES, values, strict=True)), summed(CATEGORIES, values), gives_back)
+
+
+def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:
+    """What the allocator holds at most: with fragmentation, but for an instant before which cached blocks are given back."""
+    cached = largest(**{one.name: one.allocated for one in instants if not one.gives_back})
+    held = f.reserved_bytes(cached, s["memory.fragmentation"])
+    whole = {one.name: one.allocated for one in instants if one.gives_back}
+    return largest(cached=held, **whole) if whole else held
+
+
+def worst_of(instants: tuple[Instant, ...], held: Figure) -> Instant:
+    """The instant at which that much is held, the first on a tie."""
+    whole = next((one for one in instants if one.gives_back and one.allocated == held), None)
+    most = max(float(one.allocated) for one in instants if not one.gives_back)
+    return whole or next(one for one in instants if not one.gives_back and float(one.allocated) == most)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width
+from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per_block, shared_width, uneven
+from trainplan.budgets.memory import recipe as r
 from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
@@ -93,7 +94,13 @@ def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept
         s.kind(RECOMPUTE),
         none=lambda: whole,
         selective=lambda: _selective(s, model, piece, cut, sparse=sparse),
-        full=lambda: f.layer_kept(cut.tokens, _input(s), cut.residual, _trait("nothing", 0.0), cut.tensor),
+        full=lambda: f.layer_kept(
+            cut.tokens,
+            f.checkpointed_kept(element_bytes(s), s["model.hidden_size"]),
+            cut.residual,
+            _trait("nothing", 0.0),
+            cut.tensor,
+        ),
     )
     again = choose(
         s.kind(RECOMPUTE),
@@ -102,10 +109,6 @@ def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept
         full=lambda: whole,
     )
     return Kept(stored, again, mlp, width)
-
-
-def _input(s: Situation) -> Figure:
-    return f.checkpointed_kept(element_bytes(s), s["model.hidden_size"])
 
 
 def _core_again(s: Situation, piece: Piece, cut: Split, whole: Figure) -> Figure:
@@ -134,7 +137,7 @@ def attention_widths(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 
 def _piece(s: Situation, model: ModelBudget, *, sparse: bool) -> Piece:
     attention, core = _attention(s, model)
-    return Piece(_residual(s), attention, core, _experts(s, _copies(s)) if sparse else _dense(s))
+    return Piece(_residual(s), attention, core, _experts(s, r.mlp_copies(s)) if sparse else _dense(s))
 
 
 def norm_of(s: Situation, width: Figure) -> Figure:
@@ -144,7 +147,7 @@ def norm_of(s: Situation, width: Figure) -> Figure:
     wide = _trait("bytes of a norm's kept input", 4.0 if eager and not layernorm else float(element))
     inner = _trait("bytes of a normalised tensor", float(element) if eager and not layernorm else 0.0)
     statistics = _trait("statistics of a norm", 2.0 * float(element) if layernorm else 4.0)
-    return f.norm_kept(width, wide, inner, element, statistics)
+    return f.norm_kept(width, wide, inner, r.input_bytes(s), statistics)
 
 
 def _residual(s: Situation) -> Figure:
@@ -171,6 +174,7 @@ def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
         parts = {"products": f.expanded_attention_kept(element, query)}
     else:
         parts = {"products": f.attention_kept(element, query, key_value)}
+    parts |= r.cast_output(s, query)
     if kernels == "megatron-te" and s.word("model.position_embedding") == "rope":
         parts["rotated"] = f.rotary_kept(element, query, key_value)
     if s.flag("model.qk_norm"):
@@ -208,7 +212,7 @@ def _latent(s: Situation, model: ModelBudget) -> dict[str, Figure]:
         if kernels == "megatron-te"
         else _padded(s, element, model)
     )
-    return parts
+    return parts | r.cast_output(s, f.times(shape.heads, shape.value_size))
 
 
 def _padded(s: Situation, element: Figure, model: ModelBudget) -> Figure:
@@ -232,13 +236,8 @@ def score_bytes(s: Situation) -> Figure:
     return _trait("bytes of a score", 4.0 + (2.0 * element if dropout else cast))
 
 
-def _copies(s: Situation) -> Figure:
-    gated, eager = s.flag("model.gated_mlp"), word(s, "training.kernels") == "torch-eager"
-    return _trait("tensors kept in an MLP", (4.0 if eager else 3.0) if gated else 2.0, "1")
-
-
 def _dense(s: Situation) -> Figure:
-    return f.mlp_kept(element_bytes(s), _copies(s), s["model.intermediate_size"])
+    return f.mlp_kept(element_bytes(s), r.mlp_copies(s), s["model.intermediate_size"])
 
 
 def _experts(s: Situation, copies: Figure) -> Figure:
@@ -249,15 +248,18 @@ def _experts(s: Situation, copies: Figure) -> Figure:
         "choice": f.choice_kept(s["model.moe.num_experts_per_tok"], element),
         "routed": f.routed_kept(
             s["model.moe.num_experts_per_tok"],
-            s["training.moe_imbalance"],
+            uneven(s),
             element,
-            f.routed_streams(s["parallelism.expert_tensor"], _returned(s)),
+            f.routed_streams(s["parallelism.expert_tensor"], r.input_share(s), _returned(s)),
             s["model.hidden_size"],
             copies,
             s["model.moe.moe_intermediate_size"],
         ),
     }
-    if s.value("model.moe.num_shared_experts"):
+    has_shared = bool(s.value("model.moe.num_shared_experts"))
+    if r.in_fp8(s):
+        parts["router_input"] = f.cast_kept(element if has_shared else r.input_bytes(s), s["model.hidden_size"])
+    if has_shared:
         parts["shared"] = f.mlp_kept(element, copies, shared_width(s))
     return total(**parts)
 
@@ -283,7 +285,7 @@ def _selected_experts(s: Situation, query: Figure, key_value: Figure) -> tuple[F
     element, hidden = element_bytes(s), s["model.hidden_size"]
     has_shared = bool(s.value("model.moe.num_shared_experts"))
     shared = shared_width(s) if has_shared else _trait("nothing", 0.0, "1")
-    chosen, imbalance = s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"]
+    chosen, imbalance = s["model.moe.num_experts_per_tok"], uneven(s)
     inner = total(
         products=f.alternate_kept(element, query, key_value, shared),
         exchanged=f.exchanged_kept(element, chosen, imbalance, hidden, s["parallelism.expert"]),

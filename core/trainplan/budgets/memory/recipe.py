@@ -1,4 +1,4 @@
-"""What a recipe keeps of one parameter on a rank, in full and sharded, as traits looked up, each with its source.
+"""What a recipe keeps of one parameter on a rank, in full and sharded, and of a product's input, as traits with their source.
 
 The words are the plan's, or the framework's defaults. Nothing here knows the model or the layout's sizes.
 """
@@ -11,7 +11,8 @@ from typing import Final
 from trainplan.budgets.memory.start import held_again
 from trainplan.budgets.recipe import moment_bytes, moment_count
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
+from trainplan.figure import Figure, given, total
+from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.memory_start import restored_bytes
 from trainplan.frozen import record
@@ -28,6 +29,11 @@ _DIST: Final = "Megatron-LM docs dist_optimizer.md"
 _TITAN: Final = "torchtitan configs.py: fp32 shards, bf16 compute"
 _HOST: Final = "PyTorch CPUOffloadPolicy: sharded weights and gradients live on the host"
 _DEEP: Final = "DeepSpeed engine; checked on BLOOM prequel rows"
+
+FP8_INPUTS: Final = (
+    "TransformerEngine issue 1764: the fp8 input, or its transpose on Hopper, is kept for backward; Megatron-Bridge 067f987, "
+    "skills/nemo-mbridge-perf-moe-optimization-workflow/card.yaml: 12 % of DeepSeek-V3's activations"
+)
 
 SHARDED: Final = {
     "none": (),
@@ -69,6 +75,43 @@ def element_bytes(s: Situation) -> Figure:
     """Bytes of an element in compute: activations, gathered weights, gradients before reduction."""
     precision = s.plan.training.precision
     return _trait(s, "training.precision", "bytes of a compute element", 4.0 if precision == "fp32" else 2.0, _DIST)
+
+
+def in_fp8(s: Situation) -> bool:
+    """Whether inputs of products are kept in one byte."""
+    return s.plan.training.precision == "fp8-mixed" and word(s, "training.kernels") == "megatron-te"
+
+
+def input_bytes(s: Situation) -> Figure:
+    """Bytes of an element of a product's input that is kept for backward."""
+    return _one_byte() if in_fp8(s) else element_bytes(s)
+
+
+def input_share(s: Situation) -> Figure:
+    """An input that is kept, over what it is in the compute type."""
+    return ml.kept_share(input_bytes(s), element_bytes(s))
+
+
+def cast_output(s: Situation, width: Figure) -> dict[str, Figure]:
+    """Attention keeps its output in 16 bits, and the product after it a copy in fp8; otherwise they share one."""
+    return {"cast_output": ml.cast_kept(input_bytes(s), width)} if in_fp8(s) else {}
+
+
+def mlp_copies(s: Situation) -> Figure:
+    """Tensors of its width that an MLP keeps, in the compute type: gate, up and their product, which is the input of a product."""
+    gated, eager = s.flag("model.gated_mlp"), word(s, "training.kernels") == "torch-eager"
+    return total(before=_before(gated, eager), product=input_share(s))
+
+
+@cache
+def _before(gated: bool, eager: bool) -> Figure:
+    count = (3.0 if eager else 2.0) if gated else 1.0
+    return given("tensors kept before the product", count, "1", "tests/golden/saved_bytes.toml")
+
+
+@cache
+def _one_byte() -> Figure:
+    return given("bytes of a kept input in fp8", 1.0, "bytes", FP8_INPUTS)
 
 
 def recipe(s: Situation, microbatches: Figure) -> Recipe:

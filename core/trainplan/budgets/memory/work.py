@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import Layer
+from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
 from trainplan.budgets.memory.recipe import Recipe, element_bytes, word
 from trainplan.budgets.memory.stages import Stage
@@ -23,9 +23,16 @@ LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
 """Bytes of a logit at the peak of the loss, by kernel; plain depends on the type and on who splits the head."""
 
 CHUNKS: Final = 8.0
-"""Chunks of a chunked loss where nothing says otherwise: torchtune's default."""
+"""Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
+
+CHUNK: Final = given(
+    "tokens of a chunk", 256.0, "tokens", "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE", kind="default"
+)
+"""Tokens of a chunk with Transformers' FSDP, whatever the length: a fixed number of chunks would grow with it."""
 
 BUCKET_ELEMENTS: Final = 5e8
+
+ONE: Final = given("ranks that have a part each", 1.0, "1", "every tensor rank has the whole", kind="default")
 
 
 @record
@@ -66,8 +73,18 @@ def logit_each(s: Situation) -> Figure:
         return f.plain_logit(
             s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
         )
-    each = 12.0 / CHUNKS if kernel == "chunked" else LOSS_BYTES[kernel]
+    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
     return _logit(kernel, each, *s.origin("training.loss"))
+
+
+def _fixed(s: Situation) -> bool:
+    """Whether the loss goes through the tokens in chunks of a fixed length."""
+    return s.plan.training.framework == "fsdp" and word(s, "training.loss") == "chunked"
+
+
+def _tokens_at_once(s: Situation, cut: Split) -> Figure:
+    """Tokens whose logits exist together."""
+    return f.chunk_tokens(cut.tokens, CHUNK) if _fixed(s) else cut.tokens
 
 
 @cache
@@ -82,13 +99,27 @@ def _flag(s: Situation, path: str, on: bool) -> Figure:
 
 
 def _alive_with_head(s: Situation) -> Figure:
-    """1 where the logits' copies live on while the head's input gradient is made; those of a plain loss are gone by then."""
+    """1 where logits live while the head's input gradient is made, or it is made chunk by chunk; those of a plain loss are gone."""
     return _alive(word(s, "training.loss"))
 
 
 @cache
 def _alive(kernel: str) -> Figure:
-    return given(f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES), "1", STUDY)
+    return given(
+        f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES or kernel == "chunked"), "1", STUDY
+    )
+
+
+ACCUMULATED: Final = given(
+    "bytes of a gradient summed over chunks", 4.0, "bytes", "torchtitan b5bcd76, components/loss.py, GradAccumulator"
+)
+
+
+def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, Figure]:
+    """Bytes of an element of the gradient of the head's input, and the ranks that divide it: torchtitan's chunks are whole."""
+    if s.plan.training.framework == "torchtitan" and word(s, "training.loss") == "chunked":
+        return ACCUMULATED, ONE
+    return recipe.element, cut.residual
 
 
 EVALUATED: Final = given(
@@ -116,11 +147,11 @@ def work(
     s: Situation, model: ModelBudget, stage: Stage, parts: Held, recipe: Recipe, layers: Layers, cut: Split
 ) -> Work:
     """Every working set of one pipeline rank."""
-    local = head_ranks(s)
+    local, (summed, ranks) = head_ranks(s), _input_gradient(s, recipe, cut)
     logits = total(
-        copies=f.logit_bytes(cut.tokens, model.padded_vocabulary, local, logit_each(s), stage.last),
+        copies=f.logit_bytes(_tokens_at_once(s, cut), model.padded_vocabulary, local, logit_each(s), stage.last),
         hidden_gradient=f.head_input_gradient(
-            cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, _alive_with_head(s), stage.last
+            cut.tokens, summed, s["model.hidden_size"], ranks, _alive_with_head(s), stage.last
         ),
     )
     width = f.largest_part(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
@@ -137,7 +168,7 @@ def work(
         logits,
         f.logit_bytes(cut.tokens, model.padded_vocabulary, local, EVALUATED, stage.last),
         temporaries,
-        _scores(s, model, cut, standing) if s.plan.training.attention == "eager" else nothing(),
+        _attention(s, model, cut, standing),
         standing,
         *buffers,
     )
@@ -145,7 +176,7 @@ def work(
 
 def _gathered_tokens(s: Situation, stage: Stage, recipe: Recipe, cut: Split) -> Figure:
     """Gradients of routed tokens that expert tensor ranks gather: none where they are one."""
-    routed = f.routed_copies(s["model.moe.num_experts_per_tok"], s["training.moe_imbalance"])
+    routed = f.routed_copies(s["model.moe.num_experts_per_tok"], uneven(s))
     split, hidden = s["parallelism.expert_tensor"], s["model.hidden_size"]
     return f.gathered_temporaries(cut.tokens, recipe.element, routed, hidden, cut.tensor, split, stage.expert_layers)
 
@@ -172,6 +203,25 @@ def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> F
             cut.tokens, element_bytes(s), s["model.hidden_size"], cut.residual, query, cut.tensor
         ),
         standing=standing,
+    )
+
+
+def goes_round(s: Situation) -> bool:
+    """Whether PyTorch's ring attention gathers keys and values; Megatron-LM and DeepSpeed have their own."""
+    one = isinstance(s["parallelism.context"], Figure) and s["parallelism.context"] == 1.0
+    return s.plan.training.framework in ("torchtitan", "fsdp") and s.plan.parallelism.context_type == "ring" and not one
+
+
+def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
+    """The attention half of a layer's backward, where it may hold more than the other."""
+    if s.plan.training.attention == "eager":
+        return _scores(s, model, cut, standing)
+    if not goes_round(s):
+        return nothing()
+    element, hidden, (query, key_value) = element_bytes(s), s["model.hidden_size"], attention_widths(s, model)
+    return total(
+        ring=f.ring_temporaries(cut.tokens, element, query, key_value, s["parallelism.context"], cut.tensor),
+        products=f.attention_temporaries(cut.tokens, element, hidden, cut.residual, query, cut.tensor),
     )
 
 
