@@ -25,9 +25,11 @@ from trainplan.budgets.communication_data import data_operations, replica_domain
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
+from trainplan.budgets.memory.recipe import reduced_bytes
 from trainplan.budgets.memory.stages import end_layers, most_stages
 from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.recipe import MASTER_BYTES, MEGATRON, WEIGHT_BYTES, moment_bytes, moment_count
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
@@ -52,6 +54,11 @@ WATERFALL: Final = (
     "stragglers",
 )
 """Parts of the predicted step in the order in which they are drawn; they sum to it."""
+
+
+CAST: Final = (
+    "Megatron-LM core/optimizer/optimizer.py, main_param.grad = model_param.grad.float(): 2 read, 4 written, 4 read"
+)
 
 
 @record
@@ -189,11 +196,23 @@ def _waterfall(
 def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions, m: Figure) -> Figure:
     """The step of the parameters that a rank updates, on the device or on its host."""
     if not s.plan.training.optimizer_offload:
-        return f.optimizer_time(*parts, k.memory)
+        return f.optimizer_time(*parts, _updated_bytes(s), k.memory)
     from trainplan.budgets.host import host_optimizer  # few plans offload, and the first figures do not wait for it
     from trainplan.formulas.offload import updated_parameters
 
     return total(**host_optimizer(s, updated_parameters(*parts), m))
+
+
+def _updated_bytes(s: Situation) -> Figure:
+    """Bytes that an update moves of one parameter, by optimizer and precision."""
+    precision = s.plan.training.precision
+    mixed = MASTER_BYTES[precision] > 0.0
+    kept = given("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], "bytes", MEGATRON)
+    weight = given("bytes of a weight written beside it", 2.0 if mixed else 0.0, "bytes", MEGATRON)
+    gradient = reduced_bytes(s)
+    if mixed and gradient == 2.0:
+        gradient = given("bytes of a gradient cast and read", 10.0, "bytes", CAST)
+    return f.optimizer_bytes(gradient, kept, moment_count(s), moment_bytes(s), weight)
 
 
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
