@@ -129,8 +129,26 @@ def test_a_fused_core_pads_heads_to_the_next_kernel(size: int, kernel: int) -> N
 def test_transformer_engine_leaves_fused_attention_where_heads_are_odd(framework: str, leaves: bool) -> None:
     """dot_product_attention/utils.py: head_dim_qk % 8 != 0 disables FlashAttention, and cuDNN's takes no such heads either."""
     odd, even = (headed(40, size, training__framework=framework) for size in (100, 104))
-    assert (float(odd.step.waterfall["attention"]) > 3.0 * float(even.step.waterfall["attention"])) is leaves
+    assert (float(odd.step.waterfall["attention"]) > 2.0 * float(even.step.waterfall["attention"])) is leaves
     assert found(odd, "P11")
+
+
+def test_heads_of_132_cost_what_a_report_says() -> None:
+    """Dao-AILab/flash-attention issue 1141: 70B on 128 H100, tensor 4, pipeline 4, 8,192 tokens: 370 and 219 TFLOP/s."""
+    laid: dict[str, Any] = {
+        "cluster__accelerator": "h100-sxm",
+        "cluster__nodes": 16,
+        "cluster__accelerators_per_node": 8,
+        "data__sequence_length": 8192,
+        "batch__global_batch_sequences": 1024,
+        "parallelism__tensor": 4,
+        "parallelism__pipeline": 4,
+    }
+    steps = [
+        float(made(model={"preset": "llama-2-70b", "head_dim": size}, **laid).step.predicted_step_time)
+        for size in (132, 128)
+    ]
+    assert steps[0] / steps[1] == pytest.approx(370 / 219, rel=0.12)
 
 
 def test_an_update_moves_what_the_optimizer_keeps() -> None:
