@@ -43,8 +43,17 @@ def model_text(row: Row) -> str:
         f"vocab_size = {shape.get('vocab', 51200)}",
         f"gated_mlp = {str(gated).lower()}",
         f"tie_word_embeddings = {str(not gated).lower()}",
+        *_plain(row, gated),
     ]
     return "\n".join([*lines, *_sparse(shape), *_latent(shape)]) + "\n"
+
+
+def _plain(row: Row, gated: bool) -> list[str]:
+    """A model with a gate has RMS norms and rotary embeddings; the others LayerNorms, and MPT no embedding in the layer."""
+    if gated:
+        return []
+    own = ['position_embedding = "none"'] if str(row["model"]).startswith("mpt") else []
+    return ['norm = "layernorm"', *own]
 
 
 def _head(shape: Row) -> int:

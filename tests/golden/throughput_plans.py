@@ -46,8 +46,8 @@ FABRIC: Final = {"vtrain": "12.5GB/s", "bloom-prequel": "6.25GB/s", "llm-foundry
 
 SHARDING: Final = {"zero1": "zero-1", "zero2": "zero-2", "zero3": "zero-3", "zero3 over dp*cp": "zero-3"}
 
-RECOMPUTED: Final = {"selective_layer": (0.5, 0.5)}
-"""Shares that no plan can say: linear layers and attention of every second layer."""
+RECOMPUTED: Final = {"selective_layer": (0.5, 0.5, 0.5)}
+"""Shares that no plan can say: linear layers, attention and passes over memory of every second layer."""
 
 BASELINE: Final = "megascale.megatron."
 """Rows of Megatron-LM as MegaScale measured it: hiding transfers is what arXiv 2402.15627 adds (recalled, not re-read)."""
@@ -114,8 +114,15 @@ def conditions_of(one: Case, numbers: Numbers) -> Conditions:
     """The plan's conditions, and what the row says that no plan can."""
     known = conditions(one.s, numbers)
     if one.row.get("recompute") in RECOMPUTED:
-        linear, core = (given("layers computed again", share, "1", "row") for share in RECOMPUTED[one.row["recompute"]])
-        known = replace(known, linear_recomputed=linear, attention_recomputed=core, last_skipped=None)
+        shares = (given("layers computed again", share, "1", "row") for share in RECOMPUTED[one.row["recompute"]])
+        linear, core, passes = shares
+        known = replace(
+            known,
+            linear_recomputed=linear,
+            attention_recomputed=core,
+            pass_recomputed=passes,
+            last_skipped=None,
+        )
     if one.row["precision"] == "nvfp4":
         gain = max(float(numbers["fp8"]), float(numbers["fp4"]) * _fp4_ratio(one.s) / 4.0)
         known = replace(known, speedup=given("gain of fp4 products", gain, "1", "row"))
@@ -126,6 +133,8 @@ def conditions_of(one: Case, numbers: Numbers) -> Conditions:
         share, own = numbers["attention.torch"], numbers["attention_kernels.torch"]
         rate = f.attention_rate(known.peak, slower, numbers["attention_most"], share, own)
         known = replace(known, efficiency=slower, attention=rate)
+    if one.source == "torchtitan-2024-04":
+        known = replace(known, loose_norms=False)
     return known
 
 
@@ -139,7 +148,8 @@ def plan_text(source: str, row: Row) -> str:
     data = int(row["gpus"]) // (tensor * pipeline * context)
     micro = _micro(source, row, data)
     batch = max(round(row["gbs"] / (data * micro)), 1) * data * micro
-    training = "\n".join(f"{key} = {_toml(value)}" for key, value in _training(source, row).items())
+    told = {**_training(source, row), "moe_imbalance": 1.0}
+    training = "\n".join(f"{key} = {_toml(value)}" for key, value in told.items())
     parallel = "\n".join(f"{key} = {_toml(value)}" for key, value in _parallel(source, row).items())
     fabric = f'scale_out_bandwidth = "{FABRIC[source]}"' if source in FABRIC else ""
     return f"""format = 1
@@ -188,14 +198,23 @@ def _training(source: str, row: Row) -> Row:
     low = "fp8" in str(row["precision"]) or "fp4" in str(row["precision"])
     precision = "fp8-mixed" if low and row["accelerator"] != "tpu-v6e" else "bf16-mixed"
     if row.get("mp_mode") == "PURE":
-        return {"framework": "fsdp", "precision": "bf16-pure", "gradient_dtype": "bf16"}
+        return {"framework": "fsdp", "precision": "bf16-pure", "gradient_dtype": "bf16", **_kernels(source, row)}
     if source in TORCH:
-        return {"framework": TORCH[source], "precision": precision, "gradient_dtype": "fp32"}
+        return {"framework": TORCH[source], "precision": precision, "gradient_dtype": "fp32", **_kernels(source, row)}
     if source in XLA:
         return {"framework": "maxtext", "precision": precision}
     if source in EAGER:
         return {"framework": "megatron", "precision": "bf16-mixed", "attention": "eager", "gradient_dtype": "bf16"}
     return {"framework": "megatron", "precision": precision}
+
+
+def _kernels(source: str, row: Row) -> Row:
+    """Operators one by one where a table or its configuration says so; llm-foundry's loss is one kernel all the same."""
+    if source == "llm-foundry":
+        return {"kernels": "torch-eager", "loss": "fused"}
+    if source == "torchtitan-2024-04" or row.get("compile") is False:
+        return {"kernels": "torch-eager", "loss": "plain"}
+    return {}
 
 
 def _parallel(source: str, row: Row) -> Row:

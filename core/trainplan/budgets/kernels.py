@@ -41,14 +41,17 @@ FAMILIES: Final = {
 LOW_PRECISION: Final = ("fp8-mixed",)
 
 RECOMPUTED: Final = {
-    ("none", "megatron"): (0.0, 0.0),
-    ("none", "torch"): (0.0, 0.0),
-    ("selective", "megatron"): (0.0, 1.0),
-    ("selective", "torch"): (0.35, 0.0),
-    ("full", "megatron"): (1.0, 1.0),
-    ("full", "torch"): (1.0, 1.0),
+    ("none", "megatron"): (0.0, 0.0, 0.0),
+    ("none", "torch"): (0.0, 0.0, 0.0),
+    ("selective", "megatron"): (0.0, 1.0, 0.0),
+    ("selective", "torch"): (0.35, 0.0, 1.0),
+    ("full", "megatron"): (1.0, 1.0, 1.0),
+    ("full", "torch"): (1.0, 1.0, 1.0),
 }
-"""Share of the linear layers and of the attention core that is computed again, by recompute and kind of framework."""
+"""Share of the linear layers, of the attention core and of passes over memory that is computed again, by kind of framework.
+
+torchtitan's selective recompute keeps products and attention, and no operator between them.
+"""
 
 EARLY: Final = ("fsdp",)
 """Frameworks whose full recompute stops once the block's backward has what it needs: PyTorch's default; torchtitan's is not to."""
@@ -60,10 +63,14 @@ Numbers = Mapping[str, Figure]
 class Conditions:
     """Rates in FLOP/s and bytes/s, times in s, shares from 0 to 1; one figure each, or a column. `eager`: scores materialise.
 
+    `loose`: operators run one by one, `loose_norms`: the norms' too. `pass_recomputed` is of passes over memory.
+
     `last_skipped` is the share of a dense block's last product that recompute leaves out, None where it leaves out nothing.
     """
 
     eager: bool
+    loose: bool
+    loose_norms: bool
     peak: Figure
     efficiency: Figure
     speedup: Figure
@@ -74,6 +81,7 @@ class Conditions:
     attention: Figure
     linear_recomputed: Figure
     attention_recomputed: Figure
+    pass_recomputed: Figure
     last_skipped: Figure | None
     host_floor: Figure
     expert_floor: Figure
@@ -137,11 +145,14 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
     stack, low = stack_of(s), s.plan.training.precision in LOW_PRECISION
     one = _one("no gain")
     bandwidth = s.part_fact("memory_bandwidth")
-    linear, core = _recomputed(s, stack)
+    linear, core, passes = _recomputed(s, stack)
+    loose = s.word("training.kernels") == "torch-eager"
     efficiency = _efficiency(s, known)
     peak = _peak(s)
     return Conditions(
         eager=s.plan.training.attention == "eager",
+        loose=loose,
+        loose_norms=loose and s.word("model.norm") == "rmsnorm",
         peak=peak,
         efficiency=efficiency,
         speedup=known.get("fp8", one) if low else one,
@@ -152,6 +163,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         attention=_attention(known, stack, peak, efficiency),
         linear_recomputed=linear,
         attention_recomputed=core,
+        pass_recomputed=passes,
         last_skipped=_last_skipped(s),
         host_floor=known[f"host_floor.{'eager' if stack == 'torch' else stack}"],
         expert_floor=known["expert_floor_xla" if stack == "xla" else "expert_floor"],
@@ -195,19 +207,20 @@ def _part_kernels(known: Numbers, stack: str) -> Figure:
     return known.get("attention_speedup", _one("attention kernels as on other parts")) if own is None else own
 
 
-def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure]:
+def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure, Figure]:
     word, framework = s.kind("parallelism.recompute"), "torch" if stack in ("torch", "xla") else "megatron"
     if isinstance(word, Kinds):
         both = [RECOMPUTED[one, framework] for one in word.words]
-        return word.of([linear for linear, _ in both]), word.of([core for _, core in both])
+        linear, core, passes = (word.of(list(shares)) for shares in zip(*both, strict=True))
+        return linear, core, passes
     kind, verified = s.origin("parallelism.recompute")
     shares = RECOMPUTED[word, framework]
-    names = ("linear layers computed again", "attention computed again")
-    linear, core = (
+    names = ("linear layers computed again", "attention computed again", "passes over memory done again")
+    linear, core, passes = (
         given(name, share, "1", "parallelism.recompute", kind=kind, verified=verified)
         for name, share in zip(names, shares, strict=True)
     )
-    return linear, core
+    return linear, core, passes
 
 
 def _last_skipped(s: Situation) -> Figure | None:

@@ -5,8 +5,11 @@ Products by their shapes, the attention core, memory-bound work, and what the ho
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.kernels import Conditions
+from trainplan.budgets.layer import norms_per_block
 from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
@@ -48,12 +51,11 @@ def layer_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sp
     """One layer, with experts or without."""
     block = _experts(s, k, here) if sparse else _mlp(s, k, here)
     forward = total(**_attention_products(s, model, k, here), **block)
-    memory = f.over_rate(_elementwise(s, model, k, here, sparse=sparse), k.memory)
     products = f.passes_time(forward, k.linear_recomputed)
     if k.last_skipped is not None and not sparse:
         products = f.early_stopped_time(products, block["mlp_down"], k.last_skipped)
-    attention = _core(model, k, here)
-    elementwise = f.passes_time(memory, k.linear_recomputed)
+    attention = _core(s, model, k, here)
+    elementwise = _elementwise(s, model, k, here, sparse=sparse)
     device = total(products=products, attention=attention, elementwise=elementwise)
     routing = k.expert_floor if sparse else given("no routing", 0.0, "s", "a dense layer")
     host = f.above_device_time(device, f.host_time(k.host_floor, k.linear_recomputed, routing))
@@ -68,7 +70,20 @@ def head_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Fig
     )
     columns = f.split_width(model.padded_vocabulary, one, here.tensor)
     product = f.product_time(here.tokens, columns, s["model.hidden_size"], rate, k.stream_16)
-    return f.head_time(product, here.tokens, model.padded_vocabulary, head_ranks(s), k.memory)
+    return f.head_time(product, here.tokens, model.padded_vocabulary, head_ranks(s), _logit_bytes(s), k.memory)
+
+
+def _logit_bytes(s: Situation) -> Figure:
+    """Bytes of a logit that the loss moves: with operators one by one a cast, log-softmax, its gradient, and a cast back."""
+    loss = str(s.word("training.loss"))
+    if loss == "plain":
+        source = "PyTorch cross_entropy(logits.float()): 6 + 8 bytes forward, 4 + 12 + 6 backward"
+        return given(
+            "bytes of a logit that a plain loss moves", 36.0, "bytes", source, kind=s.origin("training.loss")[0]
+        )
+    return given(
+        "bytes of a logit that a fused loss moves", 12.0, "bytes", "step-time study, section 2.5", kind="default"
+    )
 
 
 def _rate(k: Conditions) -> Figure:
@@ -131,18 +146,20 @@ def _experts(s: Situation, k: Conditions, here: Cut) -> dict[str, Figure]:
     chosen, experts = s["model.moe.num_experts_per_tok"], s["model.moe.num_experts"]
     hidden, width = s["model.hidden_size"], s["model.moe.moe_intermediate_size"]
     share = fullest(s)
-    each = f.fullest_tokens(f.expert_rows(here.tokens, chosen, s["parallelism.expert"], experts, here.tensor), share)
-    rows = f.fullest_tokens(f.routed_tokens(here.tokens, chosen, here.tensor), share)
+    split = s["parallelism.expert_tensor"]
+    each = f.expert_rows(here.tokens, chosen, s["parallelism.expert"], experts, here.tensor, split)
+    each = f.fullest_tokens(each, share)
+    rows = f.fullest_tokens(f.gathered_tokens(f.routed_tokens(here.tokens, chosen, here.tensor), split), share)
     rate = f.grouped_rate(
         k.peak, k.efficiency, k.expert_speedup, k.numbers["grouped_most"], k.numbers["grouped_half"], each
     )
     one = given("one rank", 1.0, "1", "definition")
-    up = f.split_width(width, _ways(s), one)
+    up, down = f.split_width(width, _ways(s), split), f.split_width(width, one, split)
     router = f.matmul_rate(k.peak, k.efficiency, given("16-bit products", 1.0, "1", "the router stays in 16 bits"))
     own = f.routed_tokens(here.tokens, one, here.tensor)
     found = {
         "experts_up": f.grouped_time(rows, each, up, hidden, rate, k.stream),
-        "experts_down": f.grouped_time(rows, each, hidden, width, rate, k.stream),
+        "experts_down": f.grouped_time(rows, each, hidden, down, rate, k.stream),
         "router": f.product_time(own, experts, hidden, router, k.stream_16),
     }
     shared = shared_width(s)
@@ -165,30 +182,51 @@ def shared_width(s: Situation) -> Figure | None:
 
 
 def _elementwise(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sparse: bool) -> Figure:
+    """Passes over memory between products, by fused kernels or by operators one by one."""
+    norms = given("no norms", 0.0, "1", "model.norm") if s.word("model.norm") == "none" else norms_per_block(s)
+    inner = _expert_widths(s) if sparse else {"width": s["model.intermediate_size"]}
+    fused = f.passes_time(f.over_rate(_fused_bytes(s, model, k, here, norms, inner), k.memory), k.linear_recomputed)
+    if not k.loose:
+        return fused
+    from trainplan.budgets.loose import Sizes, loose_time  # few plans ask for it, and the first figures do not wait
+
+    sizes = Sizes(here.tokens, here.tensor, here.split, norms, total(**inner))
+    return total(fused=fused, one_by_one=loose_time(s, model, k, sizes, sparse=sparse))
+
+
+def _fused_bytes(
+    s: Situation, model: ModelBudget, k: Conditions, here: Cut, norms: Figure, inner: dict[str, Figure]
+) -> Figure:
     shape, share, hidden = model.shape, k.numbers["elementwise"], s["model.hidden_size"]
     heads = f.attention_elements(shape.heads, shape.query_size, shape.key_value_heads, shape.value_size)
-    if not sparse:
+    if "width" in inner:
         streams = total(into=_ways(s), out=given("projection out of the MLP", 1.0, "1", "definition"))
         return f.dense_elementwise_bytes(
-            here.tokens, share, hidden, here.split, streams, s["model.intermediate_size"], heads, here.tensor
+            here.tokens, share, hidden, here.split, norms, streams, inner["width"], heads, here.tensor
         )
     chosen = s["model.moe.num_experts_per_tok"]
-    routed = f.head_columns(chosen, s["model.moe.moe_intermediate_size"], given("one rank", 1.0, "1", "definition"))
-    shared = shared_width(s) or given("no shared expert", 0.0, "1", "model.moe.num_shared_experts")
     return f.expert_elementwise_bytes(
-        here.tokens, share, hidden, here.split, shared, routed, heads, here.tensor, chosen
+        here.tokens, share, hidden, here.split, norms, inner["shared"], inner["routed"], heads, here.tensor, chosen
     )
 
 
-def _core(model: ModelBudget, k: Conditions, here: Cut) -> Figure:
+def _expert_widths(s: Situation) -> dict[str, Figure]:
+    """Widths of the experts of a token together: those chosen for it, and those that all share."""
+    chosen, one = s["model.moe.num_experts_per_tok"], given("one rank", 1.0, "1", "definition")
+    routed = f.head_columns(chosen, s["model.moe.moe_intermediate_size"], one)
+    return {"routed": routed, "shared": shared_width(s) or given("no shared expert", 0.0, "1", "num_shared_experts")}
+
+
+def _core(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     shape = model.shape
-    if not k.eager:
+    if not k.eager and not leaves_fused(s, model):
+        query, value = _kernel_sizes(s, model)
         forward = f.fused_attention_time(
             here.tokens,
             here.keys,
             shape.heads,
-            shape.query_size,
-            shape.value_size,
+            query,
+            value,
             here.tensor,
             k.attention,
             k.numbers["attention_start"],
@@ -204,7 +242,7 @@ def _core(model: ModelBudget, k: Conditions, here: Cut) -> Figure:
         shape.heads,
         shape.query_size,
         here.tensor,
-        f.misaligned(shape.query_size, k.numbers["misaligned"]),
+        f.misaligned(shape.query_size, k.numbers["misaligned"] if k.eager else _PADDED),
         f.matmul_rate(k.peak, k.efficiency, k.speedup),
         k.stream,
         k.numbers["elementwise"],
@@ -212,3 +250,25 @@ def _core(model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     )
     backward = given("backward of a materialised core", 2.0, "1", "two products for each of forward", kind="default")
     return f.attention_passes_time(forward, backward, k.attention_recomputed)
+
+
+_PADDED: Final = given("padded products", 1.0, "1", "libraries of 2024 pad odd sizes: flash-attention issue 1141")
+"""What odd heads cost in products of what TransformerEngine runs; the fitted penalty is of stacks of 2020 to 2022."""
+
+
+def _kernel_sizes(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
+    """Head sizes of the kernel: a GPU's are built for some; latent attention has kernels of its own."""
+    shape = model.shape
+    if shape.latent or s.plan.training.framework == "maxtext":
+        return shape.query_size, shape.value_size
+    return f.kernel_head(shape.query_size), f.kernel_head(shape.value_size)
+
+
+def leaves_fused(s: Situation, model: ModelBudget) -> bool:
+    """Whether TransformerEngine runs unfused attention though the plan asks for flash: heads that are no multiple of 8.
+
+    attention/dot_product_attention/utils.py and fused_attn.cpp: FlashAttention and cuDNN both take multiples of 8 alone.
+    """
+    sizes = (model.shape.query_size, model.shape.value_size)
+    odd = any(isinstance(size, Figure) and float(size) % 8.0 != 0.0 for size in sizes)
+    return odd and s.plan.training.framework == "megatron" and s.plan.training.attention == "flash"

@@ -25,14 +25,17 @@ from trainplan.budgets.communication_data import data_operations, replica_domain
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
-from trainplan.budgets.memory.stages import end_layers, most_stages
+from trainplan.budgets.memory.recipe import reduced_bytes
+from trainplan.budgets.memory.stages import end_layers, most_stages, turned_ends
 from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.recipe import MASTER_BYTES, MEGATRON, WEIGHT_BYTES, moment_bytes, moment_count
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
+from trainplan.formulas.pipeline import recomputed_bubble
 from trainplan.frozen import field_names, record
 
 WATERFALL: Final = (
@@ -52,6 +55,11 @@ WATERFALL: Final = (
     "stragglers",
 )
 """Parts of the predicted step in the order in which they are drawn; they sum to it."""
+
+
+CAST: Final = (
+    "Megatron-LM core/optimizer/optimizer.py, main_param.grad = model_param.grad.float(): 2 read, 4 written, 4 read"
+)
 
 
 @record
@@ -180,20 +188,45 @@ def _waterfall(
     for dimension in ("tensor", "context", "expert", "pipeline", "data"):
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
-    found["bubble"] = f.bubble_time(bubble, mean, m)
+    found["bubble"] = f.bubble_time(_waits(s, bubble, k, m), mean, m)
     found["optimizer"] = _optimizer(s, updated(s, model, parts), k, m)
     found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
 
 
+SPLIT: Final = {"zb-h1": 2.0 / 3.0, "zb-h2": 1.0, "zb-v": 1.0}
+"""Schedules that split the backward pass, and how much of what is computed again they wait for."""
+
+
+def _waits(s: Situation, bubble: Figure, k: Conditions, m: Figure) -> Figure:
+    """Idle time over ideal time: the schedule's, and where backward is split what recompute adds to it."""
+    share = SPLIT.get(s.plan.parallelism.schedule)
+    if share is None:
+        return bubble
+    waited = given("share of recompute that is waited for", share, "1", "arXiv 2401.10241, table 2", kind="default")
+    return total(equal=bubble, again=recomputed_bubble(s["parallelism.pipeline"], m, k.linear_recomputed, waited))
+
+
 def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions, m: Figure) -> Figure:
     """The step of the parameters that a rank updates, on the device or on its host."""
     if not s.plan.training.optimizer_offload:
-        return f.optimizer_time(*parts, k.memory)
+        return f.optimizer_time(*parts, _updated_bytes(s), k.memory)
     from trainplan.budgets.host import host_optimizer  # few plans offload, and the first figures do not wait for it
     from trainplan.formulas.offload import updated_parameters
 
     return total(**host_optimizer(s, updated_parameters(*parts), m))
+
+
+def _updated_bytes(s: Situation) -> Figure:
+    """Bytes that an update moves of one parameter, by optimizer and precision."""
+    precision = s.plan.training.precision
+    mixed = MASTER_BYTES[precision] > 0.0
+    kept = given("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], "bytes", MEGATRON)
+    weight = given("bytes of a weight written beside it", 2.0 if mixed else 0.0, "bytes", MEGATRON)
+    gradient = reduced_bytes(s)
+    if mixed and gradient == 2.0:
+        gradient = given("bytes of a gradient cast and read", 10.0, "bytes", CAST)
+    return f.optimizer_bytes(gradient, kept, moment_count(s), moment_bytes(s), weight)
 
 
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
@@ -209,7 +242,7 @@ def _stages(
     """One microbatch on the mean and on the slowest rank, from a step's work of the mean rank."""
     layers, heads = f.whole_time(work, m, p), f.whole_time(head, m, p)
     mean = f.mean_stage(layers, heads, p)
-    ends = end_layers(s, model.shape.layers)
+    ends = turned_ends(s, model.shape.layers) or end_layers(s, model.shape.layers)
     if ends is None:
         return mean, f.slowest_stage(layers, model.shape.layers, heads, p)
     first, most, last = ends

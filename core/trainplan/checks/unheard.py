@@ -1,4 +1,4 @@
-"""Findings P12 and P13: fields that the plan says and that move nothing here, and copies that the predicted step leaves out.
+"""Findings P12 and P13: fields that the plan says and that move nothing here, and work that the predicted step leaves out.
 
 A field without effect is no error: it may have one in the next layout. What a default says is not the plan's word, and is not told.
 """
@@ -49,6 +49,7 @@ def _without(*kinds: str) -> Deaf:
     return lambda estimate: not {*kinds}.intersection(estimate.situation.value("model.layer_types") or ())
 
 
+MEASURE: Final = "measure one node with and without"
 PIPELINE: Final = _one("parallelism.pipeline")
 LATENT: Final = "latent attention has its own"
 
@@ -115,8 +116,19 @@ def copied_activations(estimate: Estimate) -> list[Finding]:
         kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
         added = activations_on_host(step, kept) if isinstance(kept, Figure) else None
         message += f": {' '.join(duration(float(added.seconds)))} more, which {added.says}" if added is not None else ""
-    fix = "measure one node with and without"
-    return [Finding("P13", "warning", "parallelism", message, fix, ("training.activation_offload",), 15)]
+    return [Finding("P13", "warning", "parallelism", message, MEASURE, ("training.activation_offload",), 15)]
 
 
-UNHEARD_CHECKS: Final = (without_effect, copied_activations)
+def left_out_work(estimate: Estimate) -> list[Finding]:
+    """P13: what a plan says and no published pair measures, so that the predicted step has no time for it."""
+    training, found = estimate.plan.training, list[Finding]()
+    if estimate.situation["training.dropout"] > 0.0:
+        message = "the predicted step leaves out dropout: drawing its masks, and reading them in backward"
+        found.append(Finding("P13", "info", "parallelism", message, MEASURE, ("training.dropout",), 5))
+    if training.optimizer == "muon":
+        message = "the predicted step leaves out muon's own products: each matrix times itself, five times over"
+        found.append(Finding("P13", "info", "parallelism", message, MEASURE, ("training.optimizer",), 5))
+    return found
+
+
+UNHEARD_CHECKS: Final = (without_effect, copied_activations, left_out_work)

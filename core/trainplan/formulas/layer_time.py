@@ -6,7 +6,7 @@ Every formula is of one microbatch on one accelerator. Memory pressure and kerne
 from __future__ import annotations
 
 from trainplan.formula import formula
-from trainplan.numeric import floor, maximum, minimum, sqrt, where
+from trainplan.numeric import ceil, floor, maximum, minimum, sqrt, where
 
 MODEL = "step-time model fitted on published rows, catalogue/evidence; additive roofline"
 DEFINITION = "definition"
@@ -43,22 +43,25 @@ def product_time(rows: float, columns: float, inner: float, rate: float, stream:
 
 
 @formula("tokens", source=MODEL)
-def expert_rows(tokens: float, chosen: float, expert: float, experts: float, tensor: float) -> float:
-    """Tokens that one expert sees of one microbatch with balanced routing, one at least."""
-    return maximum(1.0, tokens * chosen * expert / (experts * tensor))
+def expert_rows(
+    tokens: float, chosen: float, expert: float, experts: float, tensor: float, expert_tensor: float
+) -> float:
+    """Tokens that one expert sees of one microbatch with balanced routing, one at least; ranks that split it see the same ones."""
+    return maximum(1.0, tokens * chosen * expert * expert_tensor / (experts * tensor))
 
 
 @formula(
     "1",
-    source="a layer waits for its fullest expert rank; mlc-ai/pith-train pull request 18 for the usual imbalance, 1.2",
+    source="a layer waits for its fullest expert rank; the rows of the fit are balanced by force, Megatron-Bridge "
+    "perf recipes: moe_router_force_load_balancing = True",
 )
 def fullest_share(imbalance: float, expert: float) -> float:
-    """Tokens on the fullest expert rank over those of a usual one, which has 1.2 times the mean; one with one expert rank.
+    """Tokens on the fullest expert rank over the mean; one with one expert rank.
 
-    The fitted numbers hold what imbalance their rows had, which no table says: up to the usual one nothing is added to them.
+    A router that left ranks uneven halved the rate of a balanced run (marin-community/marin issue 7668, 31 to 15 % of the peak).
     Memory-bound work beside the products is counted at the mean.
     """
-    return where(expert > 1.0, maximum(1.0, imbalance / 1.2), 1.0)
+    return where(expert > 1.0, maximum(1.0, imbalance), 1.0)
 
 
 @formula("tokens", source=DEFINITION)
@@ -77,6 +80,15 @@ def grouped_rate(peak: float, efficiency: float, speedup: float, most: float, ha
 def grouped_time(rows: float, each: float, columns: float, inner: float, rate: float, stream: float) -> float:
     """Time of a product grouped by expert: `rows` routed tokens in all, `each` of one expert."""
     return 2.0 * rows * columns * inner / rate + 2.0 * rows * (columns * inner / each + inner + columns) / stream
+
+
+@formula(
+    "tokens",
+    source="Megatron-LM core/transformer/moe/token_dispatcher.py: rows are gathered over the expert tensor ranks",
+)
+def gathered_tokens(rows: float, expert_tensor: float) -> float:
+    """Routed tokens of a rank with those of the ranks that split its experts: each computes its part of all."""
+    return rows * expert_tensor
 
 
 @formula("tokens", source=DEFINITION)
@@ -110,6 +122,15 @@ def attention_rate(peak: float, efficiency: float, most: float, share: float, ow
     A part's own are a faster exponential unit, or kernels that do not use what is new in it.
     """
     return peak * minimum(efficiency, most) * share * own
+
+
+@formula(
+    "1",
+    source="FlashAttention csrc/flash_attn/src/static_switch.h at 2bce87c, HEADDIM_SWITCH: 32 to 192 in steps of 32, 256",
+)
+def kernel_head(size: float) -> float:
+    """Head size of the kernel that a fused core runs on: the next that was built; the rest of it is padding."""
+    return where(size > 256.0, size, where(size > 192.0, 256.0, ceil(size / 32.0) * 32.0))
 
 
 @formula("s", source=MODEL)
@@ -168,13 +189,19 @@ def dense_elementwise_bytes(
     share: float,
     hidden: float,
     split: float,
+    norms: float,
     streams: float,
     width: float,
     attention: float,
     tensor: float,
 ) -> float:
-    """Bytes of norms, residuals, activations and head layouts of one dense layer, forward; `streams` = products of the MLP."""
-    return share * 2.0 * tokens * (10.0 * hidden / split + (streams * width + 3.0 * attention) / tensor)
+    """Bytes of norms, residuals, activations and head layouts of one dense layer, forward; `streams` = products of the MLP.
+
+    Residuals are 6 elements of the width, and each norm reads one and writes one. Norms of queries and keys are not counted:
+    0.9 % of a step of fused kernels (marin-community/marin issue 7668), less than rows of the fit can tell.
+    """
+    stream = (6.0 + 2.0 * norms) * hidden / split
+    return share * 2.0 * tokens * (stream + (streams * width + 3.0 * attention) / tensor)
 
 
 @formula("bytes", source=MODEL)
@@ -183,6 +210,7 @@ def expert_elementwise_bytes(
     share: float,
     hidden: float,
     split: float,
+    norms: float,
     shared: float,
     routed: float,
     attention: float,
@@ -190,12 +218,9 @@ def expert_elementwise_bytes(
     chosen: float,
 ) -> float:
     """As of a dense layer, for one with experts: with shared width, routed width x experts of a token, and permutation."""
-    return (
-        share
-        * 2.0
-        * tokens
-        * (10.0 * hidden / split + (3.0 * shared + 3.0 * routed + 3.0 * attention + 8.0 * chosen * hidden) / tensor)
-    )
+    stream = (6.0 + 2.0 * norms) * hidden / split
+    inner = 3.0 * shared + 3.0 * routed + 3.0 * attention + 8.0 * chosen * hidden
+    return share * 2.0 * tokens * (stream + inner / tensor)
 
 
 @formula("1", source=DEFINITION)
@@ -254,12 +279,12 @@ def above_device_time(device: float, host: float) -> float:
 
 
 @formula("s", source=MODEL)
-def head_time(products: float, tokens: float, vocabulary: float, ranks: float, memory: float) -> float:
-    """Output head and loss of one microbatch: three products, and 12 bytes of every logit of a rank, whatever the loss kernel.
+def head_time(products: float, tokens: float, vocabulary: float, ranks: float, each: float, memory: float) -> float:
+    """Output head and loss of one microbatch: three products, and `each` bytes of every logit of a rank that the loss moves.
 
     `ranks` divide the logits at the loss: the tensor ranks, or one where they are gathered first.
     """
-    return 3.0 * products + 12.0 * tokens * vocabulary / ranks / memory
+    return 3.0 * products + each * tokens * vocabulary / ranks / memory
 
 
 @formula(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from trainplan.formula import formula
-from trainplan.numeric import ceil, floor, maximum, where
+from trainplan.numeric import ceil, floor, maximum, minimum, where
 
 CUT = "torchtitan b5bcd76, distributed/pipeline_parallel.py: _generate_llm_fqn_per_model_part"
-TABLE = "zero bubble pipeline parallelism, sail-sg table; read second-hand"
+TABLE = "Qi et al. 2023, arXiv 2401.10241, table 2: (p - 1)(T_F + T_B - T_W) and (p - 1)(T_F + T_B - 2 T_W)"
 
 
 @formula("1", source="Narayanan et al. 2021, arXiv 2104.04473")
@@ -21,16 +21,25 @@ def interleaved_bubble(pipeline: float, microbatches: float, virtual: float) -> 
     return (pipeline - 1.0) / (virtual * microbatches)
 
 
-@formula("1", source=TABLE, verified=False)
+@formula("1", source=TABLE)
 def split_backward_bubble(pipeline: float, microbatches: float) -> float:
     """Bubble of ZB-H1 where forward and both halves of backward take the same time: (p - 1) / (3 m)."""
     return (pipeline - 1.0) / (3.0 * microbatches)
 
 
-@formula("1", source=TABLE, verified=False)
+@formula("1", source=TABLE)
 def no_bubble(pipeline: float) -> float:
-    """Bubble of ZB-H2 and ZB-V: nothing, where nothing waits for the whole gradient."""
+    """Bubble of ZB-H2 and ZB-V where all three take the same time: nothing, and nothing waits for the whole gradient."""
     return 0.0 * pipeline
+
+
+@formula("1", source=TABLE)
+def recomputed_bubble(pipeline: float, microbatches: float, recomputed: float, share: float) -> float:
+    """What recompute adds to the bubble of a split backward: T_B is T_F longer by what is computed again, T_W is not.
+
+    `share` is 2 / 3 of ZB-H1 and 1 of ZB-H2 and ZB-V. Attention, which has no T_W either, is not counted.
+    """
+    return share * (pipeline - 1.0) * recomputed / ((3.0 + recomputed) * microbatches)
 
 
 @formula(
@@ -66,4 +75,22 @@ def last_layers(layers: float, pipeline: float, virtual: float) -> float:
     chunks = pipeline * virtual
     over = maximum(layers + 3.0 - pipeline - floor((layers + 2.0) / chunks) * chunks, 0.0)
     uneven = virtual * floor((layers + 2.0) / chunks) + ceil(over / pipeline) - 1.0
+    return where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)
+
+
+@formula("1", source=CUT)
+def turned_first_layers(layers: float, pipeline: float) -> float:
+    """Layers of the first rank of a V, which has both ends: its chunks are the first and the last of two for each rank."""
+    chunks = 2.0 * pipeline
+    over = layers + 2.0 - floor((layers + 2.0) / chunks) * chunks
+    uneven = 2.0 * floor((layers + 2.0) / chunks) + minimum(over, 1.0) - 2.0
+    return where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)
+
+
+@formula("1", source=CUT)
+def turned_fullest_layers(layers: float, pipeline: float) -> float:
+    """The most layers of the ranks behind it: chunks that are over go down the V first, and then up again."""
+    chunks = 2.0 * pipeline
+    over = layers + 2.0 - floor((layers + 2.0) / chunks) * chunks
+    uneven = 2.0 * floor((layers + 2.0) / chunks) + where(over > pipeline, 2.0, where(over > 1.0, 1.0, 0.0))
     return where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)

@@ -70,10 +70,21 @@ def bubble_time(bubble: float, mean: float, microbatches: float) -> float:
     return bubble * mean * microbatches
 
 
+@formula(
+    "bytes",
+    source="Megatron-LM docs dist_optimizer.md for what there is of a parameter; 30 with AdamW in fp32, as fitted",
+)
+def optimizer_bytes(gradient: float, master: float, count: float, moment: float, weight: float) -> float:
+    """Bytes that an update moves of one parameter: its gradient read, master copy and moments read and written, weight written."""
+    return gradient + 2.0 * (master + count * moment) + weight
+
+
 @formula("s", source=MODEL)
-def optimizer_time(parameters: float, experts: float, ranks: float, expert_ranks: float, memory: float) -> float:
-    """Optimizer step of the parameters that this rank updates: 30 bytes each."""
-    return 30.0 * (parameters / ranks + experts / expert_ranks) / memory
+def optimizer_time(
+    parameters: float, experts: float, ranks: float, expert_ranks: float, each: float, memory: float
+) -> float:
+    """Optimizer step of the parameters that this rank updates; an optimizer's own products are not counted."""
+    return each * (parameters / ranks + experts / expert_ranks) / memory
 
 
 @formula("s", source="allowance of the step-time study, section 4.2, counted over replicas: checked on published rows")

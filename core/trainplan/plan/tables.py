@@ -223,7 +223,7 @@ class Training(Table):
     precision: Precision = Field(default="bf16-mixed", description="Recipe of weight, compute and master precision.")
     optimizer: Optimizer = Field(
         default="adamw",
-        description="Optimizer, which decides the states kept for each parameter; its time is predicted alike.",
+        description="Optimizer, which decides the states kept and moved for each parameter; its own products are not predicted.",
     )
     moment_dtype: Literal["fp32", "bf16"] = Field(default="fp32", description="Type of the optimizer's moments.")
     gradient_dtype: Literal["fp32", "bf16", "fp16"] | None = Field(
@@ -234,11 +234,12 @@ class Training(Table):
     )
     kernels: Literal["megatron-te", "torch-compile", "torch-eager"] | None = Field(
         default=None,
-        description="Kernel set, which decides what a layer keeps for backward; the framework decides its speed.",
+        description="Kernel set, which decides what a layer keeps, and whether operators pass over memory one by one.",
     )
     attention: Literal["flash", "eager"] = Field(default="flash", description="Attention kernel.")
     loss: Literal["plain", "compiled", "fused", "fused-in-place", "chunked"] | None = Field(
-        default=None, description="Loss kernel, which decides the copies of the logits; its time is predicted alike."
+        default=None,
+        description="Loss kernel, which decides the copies of the logits and how often they pass through memory.",
     )
     head: Literal["vocab-parallel", "gathered"] | None = Field(
         default=None, description="How the output head is split."

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from trainplan.budgets.memory.stages import chunk_layers
 from trainplan.budgets.situation import Situation
-from trainplan.formulas.pipeline import first_layers, fullest_layers, last_layers
+from trainplan.formulas.pipeline import (
+    first_layers,
+    fullest_layers,
+    last_layers,
+    turned_first_layers,
+    turned_fullest_layers,
+)
 from trainplan.plan.plan import Plan
 
 
@@ -40,3 +46,14 @@ def test_the_ends_by_formula_are_those_of_the_chunks(layers: int, pipeline: int,
         fullest_layers(*cut),
         last_layers(*cut),
     ]
+
+
+@given(layers=st.integers(1, 130), pipeline=st.integers(2, 32))
+def test_the_ends_of_a_v_by_formula_are_those_of_its_chunks(layers: int, pipeline: int) -> None:
+    """torchtitan b5bcd76, distributed/pipeline_parallel.py: rank 0 has the first chunk and the last, with embedding and loss."""
+    if 2 * pipeline > layers + 2:
+        return
+    counts = ranks(layers, pipeline=pipeline, schedule="zb-v")
+    assert sum(counts) == layers
+    cut = float(layers), float(pipeline)
+    assert [counts[0], max(counts[1:])] == [turned_first_layers(*cut), turned_fullest_layers(*cut)]

@@ -172,7 +172,7 @@ def test_a_layer_waits_for_its_fullest_expert_rank(varied: Any) -> None:
     assert float(uneven.step.waterfall["expert"]) > float(even.step.waterfall["expert"])
     assert float(uneven.communication.expert) == float(even.communication.expert), "the mean over accelerators stays"
     usual = varied("parallelism.expert=2", more=EXPERTS)
-    assert step(usual) == step(even), "fitted numbers hold the usual imbalance"
+    assert step(even) < step(usual) < step(uneven), "rows of the fit are balanced by force, a plan is not"
     alone = [step(varied(f"training.moe_imbalance={one}", more=EXPERTS)) for one in (1, 2)]
     assert alone[0] == alone[1], "a rank with all experts computes its own tokens"
 
@@ -237,3 +237,19 @@ def test_torchtitan_has_stages_of_the_embedding_and_of_the_loss(varied: Any, pip
     )
     assert isinstance(found.figure("memory.total"), Figure)
     assert isinstance(found.step.predicted_step_time, Figure)
+
+
+def test_split_backward_waits_for_recompute_and_torchtitans_v_has_both_ends_on_one_rank(varied: Any) -> None:
+    """arXiv 2401.10241, table 2; pytorch/torchtitan issue 773: zero bubble with full recompute gained nothing."""
+    stages = ("parallelism.pipeline=2", "parallelism.tensor=1", "training.framework=torchtitan")
+    bubbles = {
+        (schedule, again): float(
+            varied(*stages, f"parallelism.schedule={schedule}", f"parallelism.recompute={again}").step.waterfall[
+                "bubble"
+            ]
+        )
+        for schedule in ("zb-v", "1f1b")
+        for again in ("none", "full")
+    }
+    assert bubbles["zb-v", "none"] == 0.0
+    assert 0.0 < bubbles["zb-v", "full"] < bubbles["1f1b", "full"]

@@ -23,3 +23,12 @@ def test_dualpipe_idles_a_third_of_what_its_table_gives_one_forward_one_backward
     """DeepSeek's table with T_F = T_W = 1, T_B = 2: (p - 1) 3 against (p/2 - 1) 2 over m 3."""
     assert float(f.dual_bubble(8.0, 32.0)) == pytest.approx(3.0 * 2.0 / (32.0 * 3.0))
     assert float(f.dual_bubble(2.0, 4.0)) == 0.0
+
+
+@pytest.mark.parametrize(("recomputed", "first", "second"), [(0.0, 1 / 3, 0.0), (1.0, 2 / 4, 1 / 4)])
+def test_a_split_backward_waits_for_what_is_computed_again(recomputed: float, first: float, second: float) -> None:
+    """arXiv 2401.10241, table 2, with T_F = T_W = 1 and T_B = 1 + recomputed, of one more rank and one microbatch."""
+    shares = (2.0 / 3.0, 1.0)
+    one, two = (float(f.recomputed_bubble(2.0, 1.0, recomputed, share)) for share in shares)
+    assert float(f.split_backward_bubble(2.0, 1.0)) + one == pytest.approx(first)
+    assert float(f.no_bubble(2.0)) + two == pytest.approx(second)

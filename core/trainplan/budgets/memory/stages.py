@@ -83,6 +83,16 @@ def _own_ends(s: Situation, layers: Figure, pipeline: Figure) -> tuple[Figure, F
     return p.first_layers(*cut), p.fullest_layers(*cut), p.last_layers(*cut)
 
 
+def turned_ends(s: Situation, layers: Figure) -> tuple[Figure, Figure, Figure] | None:
+    """The same for torchtitan's V, whose first rank has the last chunk as well; None for every other schedule."""
+    pipeline = s["parallelism.pipeline"]
+    turned = s.plan.training.framework == BY_ITSELF and s.plan.parallelism.schedule == "zb-v"
+    if not turned or _one(pipeline) == 1:
+        return None
+    first = p.turned_first_layers(layers, pipeline)
+    return first, p.turned_fullest_layers(layers, pipeline), first
+
+
 def _one(count: Any) -> int:
     """A figure as a whole number, or the first row of a column: all are the same where ends are given, and none or all are 1."""
     return int(count if isinstance(count, float) else count.flat[0])
