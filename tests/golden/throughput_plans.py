@@ -148,8 +148,7 @@ def plan_text(source: str, row: Row) -> str:
     data = int(row["gpus"]) // (tensor * pipeline * context)
     micro = _micro(source, row, data)
     batch = max(round(row["gbs"] / (data * micro)), 1) * data * micro
-    told = {**_training(source, row), "moe_imbalance": 1.0}
-    training = "\n".join(f"{key} = {_toml(value)}" for key, value in told.items())
+    training = "\n".join(f"{key} = {_toml(value)}" for key, value in _training(source, row).items())
     parallel = "\n".join(f"{key} = {_toml(value)}" for key, value in _parallel(source, row).items())
     fabric = f'scale_out_bandwidth = "{FABRIC[source]}"' if source in FABRIC else ""
     return f"""format = 1

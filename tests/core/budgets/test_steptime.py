@@ -172,7 +172,7 @@ def test_a_layer_waits_for_its_fullest_expert_rank(varied: Any) -> None:
     assert float(uneven.step.waterfall["expert"]) > float(even.step.waterfall["expert"])
     assert float(uneven.communication.expert) == float(even.communication.expert), "the mean over accelerators stays"
     usual = varied("parallelism.expert=2", more=EXPERTS)
-    assert step(even) < step(usual) < step(uneven), "rows of the fit are balanced by force, a plan is not"
+    assert step(even) == step(usual) < step(uneven), "what is usual is in the fitted numbers"
     alone = [step(varied(f"training.moe_imbalance={one}", more=EXPERTS)) for one in (1, 2)]
     assert alone[0] == alone[1], "a rank with all experts computes its own tokens"
 
