@@ -70,3 +70,20 @@ async def test_a_message_shows_the_end_of_a_path(play, example, tmp_path, monkey
     deep = tmp_path.parent / ("f" * 90) / "log.txt"
     assert told(deep).endswith("f/log.txt")
     assert len(told(deep)) == LONGEST
+
+
+@pytest.mark.parametrize("width", [60, 66, 72, 79, 80, 100])
+async def test_what_moved_is_whole_in_every_window(play, example, width: int) -> None:
+    app = await play(example, "enter 20T enter d", (width, 30))
+    (row,) = [line for line in app.seen if line.lstrip(" >").startswith("math passes")]
+    before, after, moved, *share = row.split("math passes")[1].split()
+    assert (before, after, moved) == ("4.56", "10.67", "+6.11")
+    assert bool(share) == (width >= 80)
+
+
+async def test_the_hint_of_a_line_stands_outside_its_box(play, example) -> None:
+    """A dim hint in an empty box looks like what would be signed."""
+    app = await play(example, "0 S down down")
+    boxes = [line[line.index("[") + 1 : line.rindex("]")] for line in app.seen if line.endswith("]")]
+    assert boxes[2].strip() == boxes[3].strip() == "", app.seen
+    assert any("author: who made the evidence" in line for line in app.seen), app.seen

@@ -34,12 +34,12 @@ def _run(arguments: list[str]) -> int:
         if misread(options.plan, more):
             return 2
         if more:
-            app_parser().parse_args(arguments)
+            app_parser().read(arguments)
         status = open_app(options)
         if status is not None:
             return status
         arguments = ["show", options.plan, *(word for item in options.set for word in ("--set", item))]
-    options = parser().parse_args(arguments)
+    options = parser().read(arguments)
     from trainplan_tui.cli.running import run
 
     return run(options)

@@ -52,7 +52,10 @@ def _rung(options: Options, estimate: Estimate, found: Calibration) -> dict[str,
         return {}
     known = rung_names(estimate.plan)
     if options.rung not in known:
-        raise Refused(f"no rung {options.rung}. One of {', '.join(known)}")
+        from trainplan.plan.faults import nearest_name
+
+        near = nearest_name(options.rung, known)
+        raise Refused(f"no rung {options.rung}. One of {', '.join(known)}" + (f"; nearest: {near}" if near else ""))
     return rung_values(estimate, found, options.rung)
 
 

@@ -7,7 +7,8 @@ It refuses focus, bindings, the mouse, the command palette of Textual, animation
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from time import monotonic
+from typing import ClassVar, Final, cast
 
 from rich.console import RenderableType
 from textual import events
@@ -19,9 +20,14 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from trainplan_tui.text.colours import Palette
-from trainplan_tui.widgets.crash import STATUS
 from trainplan_tui.widgets.driver import TerminalDriver, resumable
 from trainplan_tui.widgets.grid import Difference, Grid, Row
+from trainplan_tui.widgets.presses import Packet, text_of
+
+STATUS: Final = 70
+"""Exit status of a crash: EX_SOFTWARE of sysexits.h."""
+TAIL: Final = 0.2
+"""Seconds in which what follows a refused text belongs to it: a slow line cuts it anywhere."""
 
 
 class GridScreen(Screen[None], inherit_bindings=False, inherit_css=False):
@@ -56,6 +62,7 @@ class KeyedApp(App[int], inherit_bindings=False, inherit_css=False):
         self._disable_tooltips = self._disable_notifications = True  # two widgets more, and their style sheets
         self.fault: Exception | None = None
         self.grid = Grid(palette)
+        self._refused = -TAIL
         self._window = Size(0, 0)
         self._sent: tuple[Row, ...] | None = None  # the rows that the terminal holds, None when it holds no whole frame
 
@@ -85,6 +92,26 @@ class KeyedApp(App[int], inherit_bindings=False, inherit_css=False):
         """Text was pasted."""
         raise NotImplementedError
 
+    def writing(self) -> bool:
+        """Whether letters are text now, not commands."""
+        return True
+
+    def _take_packet(self, keys: list[events.Key]) -> None:
+        """Keys that were read at once. A whole text among them, where letters are commands, was pasted: no terminal said so."""
+        while keys and not self._refuses(keys):
+            event = keys.pop(0)
+            self.take(event.key, event.character)
+
+    def _refuses(self, keys: list[events.Key]) -> bool:
+        late = monotonic() - self._refused < TAIL
+        if self.writing() or not (late or text_of(keys)):
+            return False
+        if len(keys) > 1:
+            self._refused = monotonic()
+        if not late:
+            self.paste(text_of(keys))
+        return True
+
     def resized(self, size: Size) -> None:
         """The window has this size now; also called once before the first picture."""
         raise NotImplementedError
@@ -99,8 +126,8 @@ class KeyedApp(App[int], inherit_bindings=False, inherit_css=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Hand keys, pastes and sizes over at once; drop the mouse and focus reports; pass on the rest."""
-        if isinstance(event, events.Key):
-            self.take(event.key, event.character)
+        if isinstance(event, events.Key | Packet):
+            self._take_packet(event.keys if isinstance(event, Packet) else [event])
         elif isinstance(event, events.Paste):
             self.paste(event.text)
         elif isinstance(event, events.Resize):
