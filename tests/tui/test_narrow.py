@@ -83,7 +83,7 @@ async def test_what_moved_is_whole_in_every_window(play, example, width: int) ->
 
 async def test_the_hint_of_a_line_stands_outside_its_box(play, example) -> None:
     """A dim hint in an empty box looks like what would be signed."""
-    app = await play(example, "0 S down down")
+    app = await play(example, "9 W")
     boxes = [line[line.index("[") + 1 : line.rindex("]")] for line in app.seen if line.endswith("]")]
-    assert boxes[2].strip() == boxes[3].strip() == "", app.seen
-    assert any("author: who made the evidence" in line for line in app.seen), app.seen
+    assert boxes[1].strip() == "", app.seen
+    assert any("owner: who answers for it" in line for line in app.seen), app.seen
