@@ -25,6 +25,7 @@ from trainplan.interop.export.run import (
     heading,
     kinds,
     not_said,
+    other_framework,
     refuse,
     save_steps,
     whole,
@@ -103,9 +104,8 @@ def megatron_arguments(estimate: Estimate, stop_after: int = 0) -> Arguments:
 
     `stop_after` are steps after which the program stops though the run has more; 0 for none.
     """
-    framework = estimate.situation.word("training.framework")
-    if framework != "megatron":
-        raise ExportError(f"training.framework is {framework}; Megatron arguments are written for megatron")
+    if estimate.situation.word("training.framework") != "megatron":
+        raise other_framework(estimate, "megatron")
     parts = (
         model_arguments,
         attention_arguments,
