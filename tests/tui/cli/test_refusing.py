@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,14 @@ def test_what_is_refused_is_told_in_json_too(words: list[str], capsys: pytest.Ca
     (error,) = json.loads(out)["errors"]
     assert set(error) == {"file", "line", "column", "path", "message", "fix"}
     assert error["message"] in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [["show", str(PLAN), "--json"], ["catalog", "models"], ["completion", "bash"]])
+def test_an_output_that_cannot_be_written_is_told_in_a_line(words: list[str]) -> None:
+    code = "import sys; from trainplan_tui.cli import main; sys.exit(main())"
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (2, "not written: no space left on device\n")

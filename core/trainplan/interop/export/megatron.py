@@ -61,6 +61,8 @@ _SHARDINGS: Final[dict[str, Arguments]] = {
     "zero-2": [*_FSDP, ("--data-parallel-sharding-strategy", "optim_grads")],
     "zero-3": [*_FSDP, ("--data-parallel-sharding-strategy", "optim_grads_params")],
 }
+_OUTER: Final[Arguments] = [("--outer-dp-sharding-strategy", "no_shard")]
+"""What stands beside zero-3 for groups that hold copies of one another, HSDP in the same README: states are whole in each group."""
 
 
 UNPLANNED: Final = "learning rate, rotary base, norm epsilon, initialisation, data path"
@@ -145,7 +147,13 @@ def _layout(e: Estimate) -> Arguments:
 def _sharding(e: Estimate) -> Arguments:
     if e.plan.parallelism.schedule not in ("1f1b", "interleaved"):
         raise ExportError(f"parallelism.schedule {e.plan.parallelism.schedule} has no Megatron argument known here")
-    return known(e, "parallelism.sharding", _SHARDINGS)
+    if e.plan.parallelism.sharding != "hsdp":
+        return known(e, "parallelism.sharding", _SHARDINGS)
+    size = e.plan.parallelism.shard_size
+    if size is None:
+        raise ExportError("parallelism.shard_size is missing; hsdp has no other size of its groups")
+    copies = whole(e, "parallelism.data") * int(e.plan.parallelism.context) // int(size)
+    return [*_SHARDINGS["zero-3"], ("--num-distributed-optimizer-instances", f"{copies}"), *_OUTER]
 
 
 def _batch(e: Estimate) -> Arguments:

@@ -79,6 +79,18 @@ def test_full_sharding_is_megatron_fsdp(sharding: str, strategy: str) -> None:
     assert told.data_parallel_sharding_strategy == strategy
 
 
+def test_hsdp_is_megatron_fsdp_in_groups() -> None:
+    """A search offers it, so its text has to be there: 1,024 ranks in groups of 16 are 64 copies; context counts among them."""
+    told = parsed(
+        estimated("llama-3.1-8b", "parallelism.sharding=hsdp", "parallelism.shard_size=16", "parallelism.context=2")
+    )
+    assert told.use_megatron_fsdp
+    assert told.data_parallel_sharding_strategy == "optim_grads_params"
+    assert (told.outer_dp_sharding_strategy, told.num_distributed_optimizer_instances) == ("no_shard", "64")
+    with pytest.raises(ExportError, match=r"parallelism\.shard_size is missing"):
+        megatron_arguments(estimated("llama-3.1-8b", "parallelism.sharding=hsdp"))
+
+
 @pytest.mark.parametrize(
     ("edit", "names"),
     [
