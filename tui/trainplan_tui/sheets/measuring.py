@@ -94,7 +94,7 @@ class LogSheet(Listing):
     def title(self) -> str:
         """The log, and how far it is read."""
         if self.found is None and not self.wrong:
-            return f"{self.name}: {self.share:.0%} read, esc stops"
+            return f"{self.name}: {100 * self.share:.0f} % read, esc stops"
         return f"{self.name}{f', rung {self.rung}' if self.rung else ''}"
 
     def items(self, width: int) -> Sequence[Line]:

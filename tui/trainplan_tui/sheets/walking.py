@@ -274,7 +274,7 @@ class WalkSheet:
             Entry("n", "next item"),
             Entry("N", "previous"),
             Entry("S", "sign"),
-            Entry("W", "waive"),
+            *([] if self.item.blocking else [Entry("W", "waive")]),
             Entry("a", "attach"),
             Entry("y", "copy all"),
             Entry("esc", "back"),
