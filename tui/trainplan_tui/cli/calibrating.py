@@ -29,7 +29,7 @@ def run(options: Options) -> int:
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
     found = calibration(estimate, measured, _names(options), dt.date.today())
-    values, found = _rung(options, estimate, found), as_rung(found, options.rung or "")
+    values, found = _rung(options, estimate, found), as_rung(estimate, found, options.rung or "")
     saved = (
         keeping.written(options, plan, lambda text: _changed(text, options, plan, found, values))
         if options.write

@@ -87,8 +87,9 @@ class LogSheet(Listing):
         if isinstance(answer, str):
             self.wrong = answer
         else:
-            self.found = as_rung(answer, self.rung)
-            self.values = rung_values(self.host.session.shown.estimate, answer, self.rung) if self.rung else {}
+            plan = self.host.session.shown.estimate
+            self.found = as_rung(plan, answer, self.rung)
+            self.values = rung_values(plan, answer, self.rung) if self.rung else {}
         self.host.paint()
 
     def title(self) -> str:

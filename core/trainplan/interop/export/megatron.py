@@ -81,7 +81,10 @@ SAID: Final = (
         f"parallelism.{name}"
         for name in ("tensor", "pipeline", "virtual_pipeline", "context", "expert", "expert_tensor")
     ),
-    *(f"parallelism.{name}" for name in ("sharding", "schedule", "sequence_parallel", "context_type", "recompute")),
+    *(
+        f"parallelism.{name}"
+        for name in ("sharding", "shard_size", "schedule", "sequence_parallel", "context_type", "recompute")
+    ),
     *(f"parallelism.{name}" for name in ("first_stage_layers", "last_stage_layers", "bucket_elements")),
 )
 """Plan fields that the arguments say, or that are refused."""
