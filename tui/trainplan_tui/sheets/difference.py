@@ -10,7 +10,7 @@ from trainplan.estimation import Estimate
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.printable import cells
-from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.text.spans import Canvas, Line, clipped
 from trainplan_tui.widgets.frame import Entry, rule
 
 LABEL, COLUMN = 30, 12
@@ -119,8 +119,9 @@ class DifferenceSheet(Listing):
         return canvas.line()
 
     def head(self, width: int) -> Sequence[Line]:
-        """The heads of the columns."""
-        return [self._row("fields", *self.names, "", width)]
+        """The heads of the columns, above their values however long the names are: the title has them whole."""
+        first, second = (clipped(name.removesuffix(".toml"), COLUMN, self.glyphs.more) for name in self.names)
+        return [self._row("fields", first, second, "", width)]
 
     def items(self, width: int) -> Sequence[Line]:
         """The lines."""
