@@ -170,6 +170,11 @@ def whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def numbered(count: float, noun: str) -> str:
+    """A count with its noun, which takes an s but for one."""
+    return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def duration(seconds: float) -> tuple[str, str]:
     """A time as (number, unit) in the rules of the screens: ms, s, min with s, h, d."""
     size = abs(seconds)

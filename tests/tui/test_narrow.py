@@ -91,9 +91,21 @@ async def test_the_hint_of_a_line_stands_outside_its_box(play, example) -> None:
 
 async def test_heads_of_a_comparison_stand_above_their_values(play, example, tmp_path) -> None:
     """A long file name moved to the left of its half, and its values stayed at the right."""
-    (tmp_path / "another-plan-of-ours.toml").write_text(example.replace('train_tokens = "15.6T"', 'train_tokens = "9T"'))
+    (tmp_path / "another-plan-of-ours.toml").write_text(
+        example.replace('train_tokens = "15.6T"', 'train_tokens = "9T"')
+    )
     app = await play(example, f"c ctrl+u paste:{tmp_path}/another-plan-of-ours.toml enter")
     (head,) = [line for line in app.seen if line.lstrip().startswith("fields")]
     (row,) = [line for line in app.seen if "data.train_tokens" in line]
     assert head.split()[1:] == ["another-pla…", "plan"]
     assert len(head) == len(row.partition('"15.6T"')[0] + '"15.6T"') or len(head) == len(row.rstrip())
+
+
+async def test_an_edit_that_moves_one_number_says_so_in_the_singular(play, example) -> None:
+    from trainplan_tui.typist import outcome
+
+    async def told(app, pilot) -> None:
+        assert ": 1 number moved" in outcome(app.session, "data.train_tokens", "15T", 1)
+        assert ": 2 numbers moved" in outcome(app.session, "data.train_tokens", "15T", 2)
+
+    await play(example, "", then=told)

@@ -20,6 +20,7 @@ from trainplan.plan.edit import resolve
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.splice import set_value
+from trainplan.unit import numbered
 
 TRUST: Final = {False: 0.5, True: 0.75}
 """How far one measured row moves predictions for other layouts, dense and with experts: step-time study, section 5.4."""
@@ -166,7 +167,7 @@ def _source(measured: Measured, names: str) -> str:
         f"{measured.rate:,.0f} tokens/s a device",
     ]
     if measured.world is not None:
-        parts.append(f"{measured.world:,.0f} devices")
+        parts.append(numbered(measured.world, "device"))
     if measured.peak is not None:
         parts.append(f"{'reserved' if measured.peak_reserved else 'allocated'} peak {measured.peak / 2**30:.2f} GiB")
     if measured.stall is not None:

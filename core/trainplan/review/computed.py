@@ -17,6 +17,7 @@ from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Quantities
 from trainplan.review.state import Review
+from trainplan.unit import numbered
 
 Verdict = Literal["passed", "failed", "unknown"]
 
@@ -108,7 +109,7 @@ def _drill(plan: Plan, today: dt.date) -> Found:
     age = (today - last).days
     if age < 0:
         return "failed", f"storage.last_restore_drill is {last}, in the future"
-    return ("passed" if age <= most else "failed"), f"{age} days ago, {most:g} at most"
+    return ("passed" if age <= most else "failed"), f"{numbered(age, 'day')} ago, {most:g} at most"
 
 
 def _hours(quantities: Quantities) -> Found:

@@ -9,7 +9,7 @@ import pytest
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.plan.othernames import ALIASES
 from trainplan.plan.read import Unusable, plan_of_text
-from trainplan.unit import Quantity, UnitError, parse
+from trainplan.unit import Quantity, UnitError, numbered, parse
 
 
 @pytest.mark.parametrize(
@@ -192,3 +192,12 @@ def test_every_word_of_other_programs_is_none_of_ours() -> None:
 
 def _deeper(table: str) -> list[str]:
     return [field for inner in known_fields((table,)) for field in known_fields((table, inner))]
+
+
+def test_one_is_no_plural() -> None:
+    assert [numbered(count, "number") for count in (0, 1, 2, 1000)] == [
+        "0 numbers",
+        "1 number",
+        "2 numbers",
+        "1,000 numbers",
+    ]

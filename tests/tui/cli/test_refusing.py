@@ -71,3 +71,12 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(words: list[str]) ->
             [sys.executable, "-c", code, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (ended.returncode, ended.stderr) == (2, "not written: no space left on device\n")
+
+
+@pytest.mark.parametrize("command", ["calibrate", "sources"])
+def test_a_file_that_is_not_there_names_the_nearest(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.log").write_text("", encoding="utf-8")
+    assert main([command, str(PLAN), str(tmp_path / "trian.log")]) == 2
+    assert "trian.log: the file does not exist. Nearest in its folder: train.log" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from trainplan.plan.edit import Edited
 from trainplan.plan.read import UnknownPath, Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
 from trainplan.review.measuring import Measurement, with_checks
+from trainplan.unit import numbered
 from trainplan_tui.background import Background
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
@@ -164,7 +165,8 @@ class LogSheet(Listing):
             return
         self.host.close_sheet()
         moved = session.commit(after, f"log {self.name}")
-        self.host.message = f"{self.name} taken: {len(found.edits) + len(self.values)} values, {moved} numbers moved"
+        values = numbered(len(found.edits) + len(self.values), "value")
+        self.host.message = f"{self.name} taken: {values}, {numbered(moved, 'number')} moved"
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
