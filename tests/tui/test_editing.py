@@ -330,3 +330,17 @@ async def test_a_default_that_is_emptied_stays_and_nothing_is_unsaved(play, exam
     assert not app.session.shown.unsaved
     assert app.message == "usable fraction is in the file as it was: nothing changed"
     assert app.typist.now is None
+
+
+async def test_what_moved_is_told_against_draws_however_fast_the_edit_came(play, example) -> None:
+    """An edit before the first draws left the saved plan without any, and its finish moved against a point."""
+
+    async def settled(app, pilot) -> None:
+        for _ in range(400):
+            await pilot.pause()
+            if app.session.shown.forecast and app.session.shown.saved_forecast:
+                return
+            await asyncio.sleep(0.05)
+        pytest.fail("the saved plan was never drawn")
+
+    await play(example, "enter 20T enter", then=settled)

@@ -171,6 +171,8 @@ class PlanApp(KeyedApp):
         self.grid.show(picture.lines, picture.cursor, width)
         if shown.forecast is None and not shown.trying:
             self.forecaster.ask(shown.estimate)
+        elif shown.saved_forecast is None and not shown.trying:
+            self.forecaster.ask(shown.saved)  # an edit came before it: what moved is told against draws, not a point
 
     def view(self, rows: Sequence[BodyRow]) -> View:
         """Where everything is, for the picture."""

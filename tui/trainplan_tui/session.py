@@ -118,13 +118,14 @@ class Session:
         self.shown = replace(self.shown, dossier=dossier)
 
     def forecasted(self, figures: Estimate, found: Forecast) -> bool:
-        """Take a forecast; whether it is of the plan that shows. Only those of the saved and the present plan are kept."""
+        """Take a forecast; whether what shows has changed. Only those of the saved and the present plan are kept."""
         kept = {id(self.saved), id(self.shown.estimate)}
         self.forecasts = {key: one for key, one in self.forecasts.items() if key in kept}
         self.forecasts[id(figures)] = found
-        if figures is self.shown.estimate:
-            self.shown = replace(self.shown, forecast=found, saved_forecast=self.forecasts.get(id(self.saved)))
-        return figures is self.shown.estimate
+        if own := id(figures) in kept:
+            present, saved = (self.forecasts.get(id(one)) for one in (self.shown.estimate, self.saved))
+            self.shown = replace(self.shown, forecast=present, saved_forecast=saved)
+        return own
 
     def attempt(self, path: str, typed: str, *, keep_sum: bool = True) -> Edited:
         """The text and plan that a typed value would give. Raises UnknownPath or Unusable; nothing changes.
