@@ -128,9 +128,14 @@ def _wanted(kind: Dimension) -> str:
 _WORDS: Final = {"thousand": "k", "million": "M", "billion": "B", "trillion": "T"}
 
 
+_GROUPED: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(?![\d,])")
+"""Commas that set thousands apart; any other one stands for the point."""
+
+
 def _nearest(text: str, kind: Dimension) -> str:
     """The text with its suffix put right: other case, a word for a prefix, a forgotten `B` or `/s`, a comma."""
-    stripped = text.strip().replace(",", "")
+    stripped = text.strip()
+    stripped = stripped.replace(",", "") if _GROUPED.match(stripped) else stripped.replace(",", ".")
     found = _NUMBER.match(stripped)
     if found is None:
         return ""
@@ -168,6 +173,11 @@ def significant(value: float, digits: int) -> str:
 def whole(value: float) -> str:
     """A count with thousands commas."""
     return f"{value:,.0f}"
+
+
+def numbered(count: float, noun: str) -> str:
+    """A count with its noun, which takes an s but for one."""
+    return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def duration(seconds: float) -> tuple[str, str]:

@@ -66,3 +66,14 @@ async def test_the_prediction_is_taken_with_its_range_and_stays_assumed(play, ex
 async def test_until_the_runs_are_read_the_pane_says_so(play, example) -> None:
     app = await play(example, "3")
     assert any("published runs are being read" in line for line in app.seen) or app.session.shown.runs
+
+
+def test_a_run_is_told_as_a_person_would_and_no_two_collections_by_their_identifier() -> None:
+    from trainplan.published import published_runs
+    from trainplan_tui.panes.claims import COLLECTIONS, readable
+
+    told = {run.name: readable(run) for run in published_runs()}
+    assert told["torchtitan.8b.g128.compile"] == "torchtitan llama-3.1-8b, compile"
+    assert told["torchtitan.8b.g128.eager"] == "torchtitan llama-3.1-8b, eager"
+    assert told["llmf.h10080.bf16.30b.s4096.g8.mb1"] == "llm-foundry mpt-30b, recomputed"
+    assert {name.partition(".")[0] for name in told} <= {*COLLECTIONS, "torchtitan"}

@@ -70,3 +70,42 @@ async def test_a_message_shows_the_end_of_a_path(play, example, tmp_path, monkey
     deep = tmp_path.parent / ("f" * 90) / "log.txt"
     assert told(deep).endswith("f/log.txt")
     assert len(told(deep)) == LONGEST
+
+
+@pytest.mark.parametrize("width", [60, 66, 72, 79, 80, 100])
+async def test_what_moved_is_whole_in_every_window(play, example, width: int) -> None:
+    app = await play(example, "enter 20T enter d", (width, 30))
+    (row,) = [line for line in app.seen if line.lstrip(" >").startswith("math passes")]
+    before, after, moved, *share = row.split("math passes")[1].split()
+    assert (before, after, moved) == ("4.56", "10.67", "+6.11")
+    assert bool(share) == (width >= 80)
+
+
+async def test_the_hint_of_a_line_stands_outside_its_box(play, example) -> None:
+    """A dim hint in an empty box looks like what would be signed."""
+    app = await play(example, "9 W")
+    boxes = [line[line.index("[") + 1 : line.rindex("]")] for line in app.seen if line.endswith("]")]
+    assert boxes[1].strip() == "", app.seen
+    assert any("owner: who answers for it" in line for line in app.seen), app.seen
+
+
+async def test_heads_of_a_comparison_stand_above_their_values(play, example, tmp_path) -> None:
+    """A long file name moved to the left of its half, and its values stayed at the right."""
+    (tmp_path / "another-plan-of-ours.toml").write_text(
+        example.replace('train_tokens = "15.6T"', 'train_tokens = "9T"')
+    )
+    app = await play(example, f"c ctrl+u paste:{tmp_path}/another-plan-of-ours.toml enter")
+    (head,) = [line for line in app.seen if line.lstrip().startswith("fields")]
+    (row,) = [line for line in app.seen if "data.train_tokens" in line]
+    assert head.split()[1:] == ["another-pla…", "plan"]
+    assert len(head) == len(row.partition('"15.6T"')[0] + '"15.6T"') or len(head) == len(row.rstrip())
+
+
+async def test_an_edit_that_moves_one_number_says_so_in_the_singular(play, example) -> None:
+    from trainplan_tui.typist import outcome
+
+    async def told(app, pilot) -> None:
+        assert ": 1 number moved" in outcome(app.session, "data.train_tokens", "15T", 1)
+        assert ": 2 numbers moved" in outcome(app.session, "data.train_tokens", "15T", 2)
+
+    await play(example, "", then=told)

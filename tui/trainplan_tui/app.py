@@ -56,8 +56,7 @@ class PlanApp(KeyedApp):
         self.window = Size(80, 24)
         self.forecaster = Forecaster(self._show_forecast)
         self.checker = Checker(self.paint)
-        sheet = first(self)
-        if sheet is not None:
+        if sheet := first(self):
             self.sheets.append(sheet)
 
     @property
@@ -90,16 +89,22 @@ class PlanApp(KeyedApp):
         self.paint()
 
     def paste(self, text: str) -> None:
-        """Pasted text goes into the box or the sheet's line; in navigate it is no command."""
+        """Pasted text goes into the box or the sheet's line; where letters are commands it is none."""
         self.message = ""
         self._judge()
-        if self.sheets:
+        if not self.writing():
+            self.message = "pasted text is no command: nothing is being edited" + (
+                "" if self.sheets else "; enter opens a box"
+            )
+        elif self.sheets:
             self.sheets[-1].paste(text)
-        elif self.typist.now is not None:
-            self.typist.paste(text)
         else:
-            self.message = "nothing is being edited: enter opens the box, then paste"
+            self.typist.paste(text)
         self.paint()
+
+    def writing(self) -> bool:
+        """Whether letters are text now: in a box, or in a sheet with a line."""
+        return self.sheets[-1].typing if self.sheets else self.typist.now is not None
 
     def resized(self, size: Size) -> None:
         """The window's size; text being typed, the cursor and sheets stay."""
@@ -172,14 +177,6 @@ class PlanApp(KeyedApp):
         width, height = self.window
         cursor, typing = self.cursor, self.typist.now
         sheet = self.sheets[-1] if self.sheets else None
-        pending = self.session.shown.pending
-        keys = (
-            footers.of_sheet(self, sheet)
-            if sheet
-            else []
-            if pending
-            else footers.entries(self, rows, editing=typing is not None)
-        )
         return View(
             width=width,
             height=height,
@@ -188,7 +185,7 @@ class PlanApp(KeyedApp):
             cell=cursor.cell,
             first=cursor.tops.get(cursor.pane, 0),
             glyphs=self.glyphs,
-            entries=keys,
+            entries=footers.shown(self, sheet, rows, editing=typing is not None),
             typing=typing,
             message=self.message,
             mode="" if self.message else sheet.word if sheet else "editing" if typing else "",

@@ -8,6 +8,7 @@ from trainplan.figure import Figure
 from trainplan.files.save import ChangedOnDisk, Saved, SaveError
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath, Unusable
+from trainplan.unit import numbered
 from trainplan_tui.session import Refused
 from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.sheet import Host
@@ -112,7 +113,7 @@ def edit_text(host: Host, line: int = 1) -> None:
         more = f", and {others} more" if others else ""
         host.message = f"not taken{more}; e opens your text again: line {first.line}: {first.message}"
         return
-    host.message = f"taken from the editor: {moved} numbers moved"
+    host.message = f"taken from the editor: {numbered(moved, 'number')} moved"
 
 
 def open_row(host: Host) -> None:

@@ -56,13 +56,16 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     return [Entry(key, word) for id_, word in (*shown, *_everywhere(host)) if (key := _key(host, id_))]
 
 
-ASKING: Final = ("quit?", "recovery", "changed?", "")
-"""Words of sheets where nothing works but the answers, and of the start screen, which has a help of its own."""
+def shown(host: Host, sheet: Sheet | None, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry]:
+    """What the footer shows: of the top sheet, else of the row; nothing while findings of the pane are still to come."""
+    if sheet is not None:
+        return of_sheet(host, sheet)
+    return [] if host.session.shown.pending else entries(host, rows, editing=editing)
 
 
 def is_helped(sheet: Sheet) -> bool:
     """Whether the key of help tells the keys of a sheet: not where letters are text, and not where only answers work."""
-    return not sheet.typing and sheet.word not in ASKING
+    return not sheet.typing and not sheet.asks
 
 
 def handed(host: Host, sheet: Sheet, name: str, character: str | None) -> None:

@@ -19,6 +19,7 @@ from trainplan.plan.entries import (
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import UnknownPath, Unusable
+from trainplan.unit import numbered
 from trainplan_tui.sheets.asking import LineSheet
 from trainplan_tui.sheets.sheet import Host
 
@@ -113,7 +114,7 @@ def _read(host: Host, manifest: Path) -> bool:
         if not refusal:
             moved = host.session.take_text(text, f"read {manifest.name}")
             told = ", ".join(one.name for one in counts[:3]) + (" and more" if len(counts) > 3 else "")
-            host.message = f"{told} from {manifest.name}: {moved} numbers moved; u takes it back"
+            host.message = f"{told} from {manifest.name}: {numbered(moved, 'number')} moved; u takes it back"
     except (ManifestError, SpliceError, Unusable) as error:
         refusal = error.errors[0].message if isinstance(error, Unusable) else str(error)
         refusal = refusal.replace(str(manifest), manifest.name)
@@ -178,5 +179,5 @@ def _commit(host: Host, make: Callable[[], Edited | None], done: str) -> bool:
         host.message = "at the end of its list"
         return False
     moved = host.session.commit(attempt, done)
-    host.message = f"{done}: {moved} numbers moved; u takes it back"
+    host.message = f"{done}: {numbered(moved, 'number')} moved; u takes it back"
     return True

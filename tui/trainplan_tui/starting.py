@@ -17,7 +17,8 @@ from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import printable
-from trainplan_tui.widgets.crash import STATUS, sentence, written
+from trainplan_tui.widgets.crash import sentence, written
+from trainplan_tui.widgets.dispatch import STATUS
 
 
 def run_app(palette: Palette, glyphs: Glyphs, plan: Opened | None, assignments: list[str], today: dt.date) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainplan.figure import Figure
 from trainplan.plan.read import UnknownPath, Unusable
+from trainplan.unit import numbered
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.drawing import Typing
 from trainplan_tui.screens.words import finish
@@ -190,4 +191,4 @@ def outcome(session: Session, path: str, typed: str, moved: int) -> str:
     tail = f", {errors} error{'' if errors == 1 else 's'}" if errors else ""
     value = typed if typed.strip() else "left out"
     label = " ".join(path.split(".")[1::2]) if path.startswith("pilot.") else field_label(path)
-    return f"{label} {value}: {moved} numbers moved{day}{tail}"
+    return f"{label} {value}: {numbered(moved, 'number')} moved{day}{tail}"

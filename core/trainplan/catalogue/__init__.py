@@ -92,4 +92,4 @@ def _spread(item: Mapping[str, Any]) -> str:
     if "uncertainty" not in item:
         return ""
     low, high = item["folds"]
-    return f"; +- {item['uncertainty']:.0%}, {low:g} to {high:g} with a source left out"
+    return f"; +- {100 * item['uncertainty']:.0f} %, {low:g} to {high:g} with a source left out"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 import re
 from typing import Final
 
@@ -12,6 +14,8 @@ from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
 from trainplan.unit import prefixed, whole
 
+DAY: Final = 86_400
+MOST_DAYS: Final = 36_500
 STALE_DAYS: Final = 180
 HIGH, LOW = 0.60, 0.20
 
@@ -163,7 +167,7 @@ def infeasible_deadline(estimate: Estimate) -> list[Finding]:
                     "error",
                     "compute",
                     "no time is left before the deadline",
-                    "a later deadline",
+                    _in_time(estimate) or "a later deadline",
                     ("schedule.deadline",),
                     1e5,
                 )
@@ -181,11 +185,33 @@ def infeasible_deadline(estimate: Estimate) -> list[Finding]:
             "error",
             "compute",
             message,
-            "more nodes or a later deadline",
+            _in_time(estimate) or "more nodes or a later deadline",
             ("schedule.deadline", "cluster.nodes"),
             1e5,
         )
     ]
+
+
+def _in_time(estimate: Estimate) -> str:
+    """The fewest nodes that meet the deadline and over which the batch divides, or the day by which these finish; none without."""
+    need, wall, start = estimate.money.required_accelerators, estimate.money.wall_time, estimate.plan.schedule.start
+    told = [f"{_dividing(estimate, float(need)):,} nodes"] if isinstance(need, Figure) else []
+    if start is not None and isinstance(wall, Figure) and wall < MOST_DAYS * DAY:
+        told.append(f"deadline = {start + dt.timedelta(days=math.ceil(wall / DAY))}")
+    return " or ".join(told)
+
+
+def _dividing(estimate: Estimate, accelerators: float) -> int:
+    """From how many nodes on accelerators suffice; the first of them that the mesh and the batch divide over, if one is near."""
+    s, mesh = estimate.situation, estimate.plan.parallelism
+    per_node, group = int(s["cluster.accelerators_per_node"]), int(mesh.tensor * mesh.pipeline * mesh.context)
+    batch, micro = s["batch.global_batch_sequences"], int(s["batch.micro_batch_sequences"])
+    fewest = math.ceil(accelerators / per_node)
+    for nodes in range(fewest, 2 * fewest + 1) if isinstance(batch, Figure) else ():
+        replicas, rest = divmod(nodes * per_node, group)
+        if not rest and not batch % (replicas * micro):
+            return nodes
+    return fewest
 
 
 def over_budget(estimate: Estimate) -> list[Finding]:

@@ -9,7 +9,7 @@ from trainplan.budgets.layout import divisors
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import whole
+from trainplan.unit import numbered, whole
 
 
 def mesh_divides(estimate: Estimate) -> list[Finding]:
@@ -45,7 +45,10 @@ def batch_divides(estimate: Estimate) -> list[Finding]:
         below = batch // size * size
         near = " or ".join(f"{count:,}" for count in (below, below + size) if count > 0)
         micro = estimate.plan.batch.micro_batch_sequences
-        message = f"{batch:,} sequences do not divide over {whole(data)} replicas of {whole(micro)}"
+        do = "does" if batch == 1 else "do"
+        message = (
+            f"{numbered(batch, 'sequence')} {do} not divide over {numbered(float(data), 'replica')} of {whole(micro)}"
+        )
         fix = f"{_smaller_micro_batch(estimate, int(data))}{near} sequences{_on_fewer_nodes(estimate, batch)}"
         found.append(Finding("G2", "error", "tokens", message, fix, (path, "batch.micro_batch_sequences"), 1e6))
     return found

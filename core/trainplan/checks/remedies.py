@@ -7,6 +7,7 @@ with what stands in its way. Words without a value ("fewer microbatches") are ke
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -230,6 +231,8 @@ def ways(part: str, paths: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any
 def _value(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return dt.date.fromisoformat(text)
     return text.strip('"') if text.startswith('"') else _number(text)
 
 

@@ -94,7 +94,7 @@ def _log(asked: Asked, rung: str, path: str) -> Found:
     measured = _measured(asked, path)
     if measured is None:
         return "unknown", "there; it is no log of steps that is known here"
-    told = f"{measured.steps_used} steps, {measured.rate:,.0f} tokens/s a device, {measured.spread()}"
+    told = f"{measured.counted()}, {measured.rate:,.0f} tokens/s a device, {measured.spread()}"
     if measured.peak is not None:
         told += f", peak {measured.peak / 2**30:.1f} GiB"
     planned, world = (

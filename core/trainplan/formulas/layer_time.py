@@ -58,8 +58,9 @@ def fullest_share(imbalance: float, expert: float) -> float:
     """Tokens on the fullest expert rank over those of a usual one, which has 1.2 times the mean; one with one expert rank.
 
     The fitted numbers hold what imbalance their rows had: up to the usual one nothing is added, so that a plan is held against
-    published runs as they are. Those of Megatron-Bridge were balanced by force (its perf recipes), which a real run is not:
-    up to a fifth of the experts' time, well inside the range that is shown. A router that left ranks uneven halved the rate of a balanced run (marin-community/marin issue 7668, 31 to 15 % of the peak).
+    published runs as they are. Those of Megatron-Bridge were balanced by force (its perf recipes), which a real run is not: up
+    to a fifth of the experts' time, inside the range that is shown. A router that left ranks uneven halved the rate of a
+    balanced run (marin-community/marin issue 7668, 31 to 15 % of the peak).
     Memory-bound work beside the products is counted at the mean.
     """
     return where(expert > 1.0, maximum(1.0, imbalance / 1.2), 1.0)

@@ -20,6 +20,7 @@ from trainplan.plan.edit import resolve
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.splice import set_value
+from trainplan.unit import numbered
 
 TRUST: Final = {False: 0.5, True: 0.75}
 """How far one measured row moves predictions for other layouts, dense and with experts: step-time study, section 5.4."""
@@ -162,11 +163,11 @@ def _claim(
 def _source(measured: Measured, names: str) -> str:
     parts = [
         f"{names}, {measured.framework}",
-        f"{measured.steps_used} steps",
+        measured.counted(),
         f"{measured.rate:,.0f} tokens/s a device",
     ]
     if measured.world is not None:
-        parts.append(f"{measured.world:,.0f} devices")
+        parts.append(numbered(measured.world, "device"))
     if measured.peak is not None:
         parts.append(f"{'reserved' if measured.peak_reserved else 'allocated'} peak {measured.peak / 2**30:.2f} GiB")
     if measured.stall is not None:
@@ -206,7 +207,7 @@ def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[s
     """C7 and C9: too few steps, too much variation, a jump against what was measured before."""
     found = _unsaid(estimate, measured)
     if measured.steps_used < ENOUGH:
-        found.append(f"C7: {measured.steps_used} steps; {ENOUGH} at least carry a date")
+        found.append(f"C7: {measured.counted()}; {ENOUGH} at least carry a date")
     if measured.variation is not None and measured.variation > STEADY:
         what = f"means of {measured.steps_a_line:.3g} steps" if measured.of_means else "steps"
         found.append(f"C7: {what} vary by {100 * measured.variation:.1f} %; {100 * STEADY:.0f} % at most is steady")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from trainplan.interop.counts import Counts, ManifestError, vocabulary_error
+from trainplan.plan.source import unread
 
 __all__ = ["Counts", "ManifestError", "counts_of", "vocabulary_error"]
 SUFFIXES: Final = ".idx of Megatron, index.json of MosaicML Streaming, .csv or .toml with name and tokens"
@@ -22,14 +23,14 @@ def counts_of(path: Path) -> tuple[Counts, ...]:
     try:
         return _counts(path)
     except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror or 'cannot be read'}") from None
+        raise ManifestError(unread(path, error)) from None
 
 
 def _check_regular(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror or 'cannot be read'}") from None
+        raise ManifestError(unread(path, error)) from None
     if not stat.S_ISREG(mode):
         raise ManifestError(f"{path}: not a regular file. {SUFFIXES}")
 

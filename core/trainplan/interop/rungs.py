@@ -23,8 +23,10 @@ PARTS: Final = ("unit", "one-batch")
 NODES: Final = ("one-device", "one-node")
 
 
-def as_rung(found: Calibration, rung: str) -> Calibration:
+def as_rung(estimate: Estimate, found: Calibration, rung: str) -> Calibration:
     """A calibration as evidence of one rung: nothing for the plan from its first two, and never more than the rung's scale."""
+    if doubt := _larger(estimate, found, rung):
+        found = replace(found, notes=(*found.notes, doubt))
     if rung in PARTS:
         note = f"rung {rung} runs a part of the model or of the data: it sets nothing for the whole plan"
         return replace(found, edits={}, notes=(*found.notes, note))
@@ -32,6 +34,15 @@ def as_rung(found: Calibration, rung: str) -> Calibration:
         return found
     scale = "measured-node" if rung in NODES else found.evidence if found.measured.world else "measured-scaled"
     return replace(found, evidence=scale, edits={**found.edits, "utilization.evidence": scale})
+
+
+def _larger(estimate: Estimate, found: Calibration, rung: str) -> str:
+    """What is odd where a log is of more devices than its rung has; empty where it is not."""
+    node, world = estimate.situation["cluster.accelerators_per_node"], found.measured.world
+    most = 1.0 if rung == "one-device" else float(node) if rung == "one-node" and isinstance(node, Figure) else None
+    if most is None or world is None or world <= most:
+        return ""
+    return f"the log is of {world:,.0f} devices and rung {rung} has {most:,.0f}: it is another run's, or its rung is a later one"
 
 
 def _values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, float | None]:

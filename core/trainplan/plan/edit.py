@@ -153,6 +153,9 @@ def set_all(text: str, plan: Plan, assignments: Sequence[str], file: str = "plan
         if not equals:
             errors.append(_wrong(number, 1, path, "no '='. PATH=VALUE, such as parallelism.tensor=2"))
             continue
+        if not path.strip():
+            errors.append(_wrong(number, 1, path, "no field before '='. PATH=VALUE, such as parallelism.tensor=2"))
+            continue
         try:
             keys = resolve(path.strip(), plan)
         except UnknownPath as error:

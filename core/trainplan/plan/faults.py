@@ -158,6 +158,8 @@ def table_in(annotation: Any) -> type[Table] | None:
 
 def elsewhere(name: str) -> str:
     """`data.sequence_length` for a `sequence_length` written in another table."""
+    from trainplan.plan.othernames import ALIASES
+
     for word in (name, *ALIASES.get(name.lower().replace("-", "_"), ())):
         for table in known_tables():
             if word in known_fields((table,)):
@@ -165,27 +167,11 @@ def elsewhere(name: str) -> str:
     return ""
 
 
-_PER_NODE: Final = ("accelerators_per_node", "accelerators", "accelerator")
-
-ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "gpus_per_node": _PER_NODE,
-    "gpus": _PER_NODE,
-    "num_gpus": _PER_NODE,
-    "n_gpus": _PER_NODE,
-    "ngpus": _PER_NODE,
-    "num_gpus_per_node": _PER_NODE,
-    "gpu": ("accelerator", "accelerators"),
-    "gpu_type": ("accelerator",),
-    "gpu_memory": ("memory_per_accelerator",),
-    "num_nodes": ("nodes",),
-    "nnodes": ("nodes",),
-}
-"""What other programs call fields of ours, first choice first."""
-
-
 def nearest_name(found: str, known: Iterable[str]) -> str:
     """The one known name that is close to what was found, or empty; hyphen and underscore count as the same."""
     from difflib import get_close_matches
+
+    from trainplan.plan.othernames import ALIASES
 
     plain = {name.lower().replace("_", "-"): name for name in known}
     said = next((one for one in ALIASES.get(found.lower().replace("-", "_"), ()) if one in plain.values()), "")

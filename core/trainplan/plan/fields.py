@@ -60,7 +60,10 @@ def _check(
     bad = bad or (above is not None and number <= above)
     if bad or (whole and number != int(number)):
         start = "not a whole number. " if not bad and whole else ""
-        raise refusal(start + _wanted(dimension, low, high, above, whole), _nearest(number, low, high, above, whole))
+        near = _nearest(number, low, high, above, whole)
+        if dimension == "share" and 2 <= number <= 100 and high is not None and high <= 1:
+            near = f"{number / 100:g}"  # a share told in percent
+        raise refusal(start + _wanted(dimension, low, high, above, whole), near)
 
 
 def _nearest(number: float, low: float | None, high: float | None, above: float | None, whole: bool) -> str:

@@ -96,6 +96,11 @@ def _check_kind(path: Path, mode: int) -> None:
         raise SourceError(path, 1, 1, f"this is {kind}", "A plan is a regular file")
 
 
+def unread(path: Path, error: OSError) -> str:
+    """Why a file that was named cannot be read, and the nearest name where it is not there: for logs and manifests as for plans."""
+    return f"{path}: " + ". ".join(part for part in _refusal(path, error) if part)
+
+
 def _refusal(path: Path, error: OSError) -> tuple[str, str]:
     if isinstance(error, FileNotFoundError):
         return _absence(path)

@@ -17,6 +17,7 @@ from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Quantities
 from trainplan.review.state import Review
+from trainplan.unit import numbered
 
 Verdict = Literal["passed", "failed", "unknown"]
 
@@ -108,7 +109,7 @@ def _drill(plan: Plan, today: dt.date) -> Found:
     age = (today - last).days
     if age < 0:
         return "failed", f"storage.last_restore_drill is {last}, in the future"
-    return ("passed" if age <= most else "failed"), f"{age} days ago, {most:g} at most"
+    return ("passed" if age <= most else "failed"), f"{numbered(age, 'day')} ago, {most:g} at most"
 
 
 def _hours(quantities: Quantities) -> Found:
@@ -126,7 +127,7 @@ def _moved(quantities: Quantities, found: Review) -> Found:
     share = cost / float(before) - 1
     return (
         "passed" if share <= COST_LIMIT else "failed"
-    ), f"{before:,.0f} to {cost:,.0f}, {share:+.1%}, {COST_LIMIT:.0%} at most"
+    ), f"{before:,.0f} to {cost:,.0f}, {100 * share:+.1f} %, {100 * COST_LIMIT:.0f} % at most"
 
 
 def _contingency(plan: Plan, quantities: Quantities) -> Found:
@@ -134,7 +135,7 @@ def _contingency(plan: Plan, quantities: Quantities) -> Found:
     if cost is None or budget is None:
         return "unknown", "schedule.budget is not said" if budget is None else "no cost"
     left = float(budget) / cost - 1
-    told = f"{float(budget):,.0f} leaves {left:.1%} over {cost:,.0f}"
+    told = f"{float(budget):,.0f} leaves {100 * left:.1f} % over {cost:,.0f}"
     return (
         ("passed", told)
         if left >= CONTINGENCY

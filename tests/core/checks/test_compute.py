@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import re
 from typing import Any
 
 import pytest
@@ -118,7 +120,6 @@ def test_c8_deadline_above_the_evidence(varied: Any) -> None:
     finding = one(varied(*late), "C8")
     assert finding.severity == "error"
     assert "and the evidence shows 0.400" in finding.message
-    assert finding.fix == "more nodes or a later deadline"
     assert finding.paths == ("schedule.deadline", "cluster.nodes")
     assert "C8" not in codes(varied("data.train_tokens=300T", "schedule.deadline=2026-12-28"))
 
@@ -143,7 +144,20 @@ def test_c8_the_range_is_evidence_too(varied: Any) -> None:
 def test_c8_no_time_left(varied: Any) -> None:
     finding = one(varied("schedule.deadline=2026-12-07"), "C8")
     assert finding.message == "no time is left before the deadline"
-    assert finding.fix == "a later deadline"
+    days = math.ceil(float(varied("schedule.deadline=2026-12-07").figure("compute.wall_time")) / 86_400)
+    assert finding.fix.startswith(f"deadline = {dt.date(2026, 12, 7) + dt.timedelta(days=days)}")
+
+
+def test_c8_names_nodes_that_the_batch_divides_over_and_a_day_and_both_hold(varied: Any) -> None:
+    late = ("data.train_tokens=300T", "schedule.deadline=2026-12-08")
+    need = math.ceil(float(varied(*late).figure("compute.required_accelerators")) / 8)
+    fix = one(varied(*late), "C8").fix
+    nodes, day = re.search(r"([\d,]+) nodes", fix), re.search(r"deadline = ([\d-]+)", fix)
+    assert day, fix
+    assert not {"C8", "G2"} & codes(varied(*late, f"schedule.deadline={day[1]}"))
+    assert nodes, fix
+    assert need <= int(nodes[1].replace(",", "")) <= 2 * need
+    assert not {"C8", "G2"} & codes(varied(*late, f"cluster.nodes={nodes[1].replace(',', '')}"))
 
 
 def test_c11_counts_of_a_mixture_of_experts(varied: Any) -> None:

@@ -59,7 +59,7 @@ def test_a_count_is_compared_as_precisely_as_it_was_written(tmp_path: Path, writ
 
 def test_a_missing_and_a_broken_manifest_are_named(tmp_path: Path) -> None:
     web = {"name": "web", "unique_tokens": 10, "manifest": "web.csv"}
-    assert found(tmp_path, [web]) == ("failed", "web.csv: No such file or directory")
+    assert found(tmp_path, [web]) == ("failed", "web.csv: the file does not exist")
     (tmp_path / "web.csv").write_text("tokens\n10\n")
     verdict, told = found(tmp_path, [web])
     assert verdict == "failed"

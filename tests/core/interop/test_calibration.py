@@ -89,6 +89,8 @@ def test_stall_of_asynchronous_saves_is_the_floor(varied: Any) -> None:
 def test_doubts(varied: Any) -> None:
     few = calibration(varied(), replace(RUN, steps_used=7, variation=0.2), "a.log", TODAY)
     assert [note[:2] for note in few.notes if note.startswith("C")] == ["C7", "C7"]
+    single = calibration(varied(), replace(RUN, steps_used=1, variation=None), "a.log", TODAY)
+    assert "C7: 1 step; 20 at least carry a date" in single.notes
     jump = calibration(varied("utilization.evidence=measured-here", "utilization.value=0.6"), RUN, "a.log", TODAY)
     assert any(note.startswith("C9") for note in jump.notes)
 

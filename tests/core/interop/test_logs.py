@@ -299,7 +299,7 @@ def test_a_json_array_is_refused_with_the_way_out(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="No such file"):
+    with pytest.raises(LogError, match="the file does not exist"):
         read_log(tmp_path / "none.log", Measurement(None, None, None))
 
 

@@ -215,7 +215,7 @@ def test_files_that_are_no_manifest(tmp_path: Path) -> None:
     assert "not UTF-8" in error_of(tmp_path / "b.csv")
     assert "not a regular file" in error_of(tmp_path / "c.idx")
     assert "not a regular file" in error_of(tmp_path)
-    assert "No such file" in error_of(tmp_path / "none.idx")
+    assert "the file does not exist" in error_of(tmp_path / "none.idx")
 
 
 def test_a_table_larger_than_any_is_not_read(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,20 @@ def measured(tmp_path: Path):
     ],
 )
 def test_evidence_is_of_the_rungs_scale(rung: str, evidence: str | None, measured) -> None:
-    found = as_rung(measured[1], rung)
+    found = as_rung(*measured, rung)
     assert found.edits.get("utilization.evidence") == evidence
     assert ("utilization.value" in found.edits) == (evidence is not None)
     assert any("how many devices" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("rung", "world", "odd"),
+    [("one-node", 512, True), ("one-node", 8, False), ("one-device", 8, True), ("few-nodes", 512, False)],
+)
+def test_a_log_of_more_devices_than_its_rung_has_is_odd(rung: str, world: float, odd: bool, measured) -> None:
+    figures, found = measured
+    told = as_rung(figures, replace(found, measured=replace(found.measured, world=world)), rung).notes
+    assert any(note.startswith(f"the log is of {world:,.0f} devices and rung {rung} has ") for note in told) == odd
 
 
 def test_values_are_those_that_the_rung_asks_for(measured) -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from trainplan.plan.faults import known_fields, known_tables
+from trainplan.plan.othernames import ALIASES
 from trainplan.plan.read import Unusable, plan_of_text
-from trainplan.unit import Quantity, UnitError, parse
+from trainplan.unit import Quantity, UnitError, numbered, parse
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,9 @@ def test_units_of_every_dimension(text: str, dimension: str, value: float) -> No
 @pytest.mark.parametrize(
     ("text", "dimension", "nearest"),
     [
+        ("0,41", "share", "0.41"),
+        ("1,024", "1", "1024"),
+        ("8,5T", "tokens", "8.5T"),
         ("15.6t", "tokens", "15.6T"),
         ("15.6 trillion", "tokens", "15.6T"),
         ("15,600,000", "tokens", "15600000"),
@@ -143,3 +148,56 @@ def test_interval_is_auto_or_a_time() -> None:
 def test_what_is_no_number_is_no_quantity(literal: str) -> None:
     with pytest.raises(Unusable):
         plan_of_text(f"format = 1\n[cluster]\nnodes = {literal}\n", "plan.toml")
+
+
+@pytest.mark.parametrize(
+    ("word", "field"),
+    [
+        ("model.layers", "num_hidden_layers"),
+        ("model.heads", "num_attention_heads"),
+        ("model.kv_heads", "num_key_value_heads"),
+        ("model.ffn_hidden_size", "intermediate_size"),
+        ("model.name", "preset"),
+        ("data.seq_len", "sequence_length"),
+        ("batch.gbs", "global_batch_sequences"),
+        ("parallelism.tp", "tensor"),
+        ("parallelism.zero_stage", "sharding"),
+        ("utilization.mfu", "value"),
+        ("cluster.price", "price_per_accelerator_hour"),
+        ("model.seq_length", "data.sequence_length"),
+    ],
+)
+def test_words_of_other_programs_lead_to_the_field(word: str, field: str) -> None:
+    table, name = word.split(".")
+    with pytest.raises(Unusable) as caught:
+        plan_of_text(f"format = 1\n[{table}]\n{name} = 1\n", "plan.toml")
+    assert f"unknown field {word}. Nearest: {field}" in [one.message for one in caught.value.errors]
+
+
+def test_a_share_in_percent_is_told_as_a_share() -> None:
+    with pytest.raises(Unusable) as caught:
+        plan_of_text("format = 1\n[utilization]\nvalue = 41\n", "plan.toml")
+    assert caught.value.errors[0].fix == "0.41"
+
+
+def test_every_word_of_other_programs_is_none_of_ours() -> None:
+    """An alias names a field that exists, and no field has the alias for its name in the same table."""
+    for word, ours in ALIASES.items():
+        for table in known_tables():
+            fields = known_fields((table,))
+            assert not (word in fields and set(ours) & set(fields)), (word, table)
+    every = {field for table in known_tables() for field in (*known_fields((table,)), *_deeper(table))}
+    assert {one for ours in ALIASES.values() for one in ours} <= every | {"accelerators"}
+
+
+def _deeper(table: str) -> list[str]:
+    return [field for inner in known_fields((table,)) for field in known_fields((table, inner))]
+
+
+def test_one_is_no_plural() -> None:
+    assert [numbered(count, "number") for count in (0, 1, 2, 1000)] == [
+        "0 numbers",
+        "1 number",
+        "2 numbers",
+        "1,000 numbers",
+    ]

@@ -28,8 +28,8 @@ PALETTE = prepare_environment(os.environ, "dark")
 if True:  # textual reads the environment when it is imported, so it is prepared first
     from textual.geometry import Size
 
-    from trainplan_tui.widgets.crash import STATUS, sentence, written
-    from trainplan_tui.widgets.dispatch import KeyedApp
+    from trainplan_tui.widgets.crash import sentence, written
+    from trainplan_tui.widgets.dispatch import STATUS, KeyedApp
 
 PANES = ("Overview", "Tokens", "Compute", "Memory", "Mesh", "Storage", "Faults", "Eval", "Pilot", "Ready")
 NAMES = [PaneName("1234567890"[place], name, name) for place, name in enumerate(PANES)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from textual.events import Paste
 
 from trainplan_tui.keys import key_name
-from trainplan_tui.widgets.driver import Presses
+from trainplan_tui.widgets.presses import CUT, Presses
 
 
 def pressed(text: str) -> list[str]:
@@ -38,3 +39,74 @@ def test_an_escape_and_a_character_in_one_packet_are_two_keys(letter: str) -> No
 )
 def test_packets(text: str, keys: list[str]) -> None:
     assert pressed(text) == keys
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "\x1b[24;80R",  # the cursor's place
+        "\x1b[?62;22c",  # device attributes, the first, the second, the third
+        "\x1b[>41;388;0c",
+        "\x1bP!|7E565445\x1b\\",
+        "\x1b[0n",
+        "\x1b[I",  # focus
+        "\x1b[O",
+        "\x1b[<0;30;12M",  # the mouse, in both ways
+        "\x1b[<35;30;12m",
+        "\x1b[M !w",
+        "\x1b]11;rgb:0000/0000/0000\x07",  # a colour, the clipboard
+        "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+        "\x1b]52;c;d3dx\x07",
+        "\x1bP>|XTerm(388)\x1b\\",
+        "\x1bP1+r544e=787465726d\x1b\\",
+        "\x1b_Gi=31;OK\x1b\\",
+        "\x1b[8;24;80t",
+        "\x1b[?1u",
+        "\x1b[?997;1n",
+    ],
+)
+def test_a_report_that_nobody_asked_for_is_no_key(report: str) -> None:
+    assert pressed(report) == []
+    assert pressed(f"j{report}k") == ["j", "k"]
+    parser = Presses()
+    assert [event for part in report for event in parser.feed(part)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("\x1b[j", ["esc", "[", "j"]),
+        ("\x1b[[x", ["esc", "[", "[", "x"]),
+        ("\x1b]", ["esc", "]"]),
+        ("\x1b]1", ["esc", "]", "1"]),
+        ("\x1bO", ["esc", "O"]),
+        ("\x1bP", ["esc", "P"]),
+    ],
+)
+def test_keys_that_begin_as_a_report_does_are_keys(text: str, keys: list[str]) -> None:
+    assert pressed(text) == keys
+
+
+def test_what_is_held_too_long_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = Presses()
+    assert [*parser.feed("\x1b]11;rgb:00"), *parser.tick()] == []
+    monkeypatch.setattr("trainplan_tui.widgets.presses.CUT", -1)
+    assert list(parser.tick()) == []
+    assert [event.key for event in parser.feed("w")] == ["w"]  # type: ignore[attr-defined]
+    assert CUT > 0
+
+
+def test_a_paste_with_escapes_in_it_is_one_text_and_no_key() -> None:
+    parser = Presses()
+    found = list(parser.feed("\x1b[200~ab\x1bqqqq\x1b[31mred" + "w" * 60 + "\x1b[201~j"))
+    assert isinstance(found[0], Paste)
+    assert found[0].text == "ab\x1bqqqq\x1b[31mred" + "w" * 60
+    assert [event.key for event in found[1:]] == ["j"]  # type: ignore[attr-defined]
+
+
+def test_a_paste_whose_end_was_lost_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = Presses()
+    assert list(parser.feed("\x1b[200~abc")) == []
+    monkeypatch.setattr("trainplan_tui.widgets.presses.CUT", -1)
+    assert [event.text for event in parser.tick()] == ["abc"]  # type: ignore[attr-defined]
+    assert [event.key for event in parser.feed("j")] == ["j"]  # type: ignore[attr-defined]

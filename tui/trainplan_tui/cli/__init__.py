@@ -17,12 +17,25 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = list(sys.argv[1:] if words is None else words)
     try:
-        return _run(arguments)
+        status = _run(arguments)
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close()
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            raise  # a file's own error, which its command has to tell
+        _close()
+        sys.stderr.write(f"not written: {(error.strerror or str(error)).lower()}\n")
+        return 2
+
+
+def _close() -> None:
+    """Let nothing that is left in the buffer be written when the program ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -34,12 +47,12 @@ def _run(arguments: list[str]) -> int:
         if misread(options.plan, more):
             return 2
         if more:
-            app_parser().parse_args(arguments)
+            app_parser().read(arguments)
         status = open_app(options)
         if status is not None:
             return status
         arguments = ["show", options.plan, *(word for item in options.set for word in ("--set", item))]
-    options = parser().parse_args(arguments)
+    options = parser().read(arguments)
     from trainplan_tui.cli.running import run
 
     return run(options)

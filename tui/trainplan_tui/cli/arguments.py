@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
+from typing import Any, Final, NoReturn
 
 from trainplan import __version__
 
@@ -34,9 +34,46 @@ STATUSES: Final = """exit status: 0 done, also where a search finds nothing that
 1 from check with errors and from review while not ready; 2 a file or arguments that cannot be used; 130 interrupted"""
 
 
-def parser() -> argparse.ArgumentParser:
+class Words(argparse.ArgumentParser):
+    """A parser that refuses as this program does; the words for it are imported when there is something to refuse."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            from trainplan_tui.cli.refusing import choice
+
+            raise argparse.ArgumentError(action, choice(str(value), action.choices))
+
+    def read(self, words: list[str]) -> argparse.Namespace:
+        """The words parsed; those that are left are refused by the command that was meant."""
+        found, left = self.parse_known_args(words)
+        if left:
+            from trainplan_tui.cli.refusing import command, left_over
+
+            meant = command(self, getattr(found, "command", None))
+            meant.error(left_over(meant, left[0]))
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """End with status 2 and one sentence."""
+        from trainplan_tui.cli.refusing import end
+
+        end(self, message)
+
+
+def _whole(text: str) -> int:
+    """A whole number, plain or as 1e4 and 10_000."""
+    try:
+        number = float(text.replace(",", ""))
+        if number == int(number):
+            return int(number)
+    except (ValueError, OverflowError):
+        pass
+    raise argparse.ArgumentTypeError(f'is "{text}". A whole number such as 10 is right')
+
+
+def parser() -> Words:
     """The parser of all commands that print."""
-    main = argparse.ArgumentParser(
+    main = Words(
         "trainplan-tui",
         description=DESCRIPTION,
         epilog=STATUSES,
@@ -51,11 +88,9 @@ def parser() -> argparse.ArgumentParser:
     return main
 
 
-def app_parser() -> argparse.ArgumentParser:
+def app_parser() -> Words:
     """The parser of `trainplan-tui [PLAN]`."""
-    main = argparse.ArgumentParser(
-        "trainplan-tui", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    main = Words("trainplan-tui", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     main.add_argument("plan", nargs="?", help="plan file to open")
     main.add_argument("--theme", choices=("terminal-dark", "terminal-light", "dark", "light"), default="dark")
     main.add_argument("--ascii", action="store_true", help="draw without Unicode")
@@ -65,11 +100,11 @@ def app_parser() -> argparse.ArgumentParser:
     return main
 
 
-def _look(sub: argparse.ArgumentParser) -> None:
+def _look(sub: Words) -> None:
     sub.add_argument("--ascii", action="store_true", help="print without Unicode")
 
 
-def _plan(sub: argparse.ArgumentParser) -> None:
+def _plan(sub: Words) -> None:
     sub.add_argument("plan", metavar="PLAN", help="plan file")
     sub.add_argument(
         "--set",
@@ -81,11 +116,11 @@ def _plan(sub: argparse.ArgumentParser) -> None:
     _look(sub)
 
 
-def _json(sub: argparse.ArgumentParser) -> None:
+def _json(sub: Words) -> None:
     sub.add_argument("--json", action="store_true", help="one JSON object on stdout and nothing else")
 
 
-def _show(sub: argparse.ArgumentParser) -> None:
+def _show(sub: Words) -> None:
     _plan(sub)
     sub.add_argument(
         "--budget",
@@ -97,31 +132,31 @@ def _show(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
-def _set(sub: argparse.ArgumentParser) -> None:
+def _set(sub: Words) -> None:
     sub.add_argument("plan", metavar="PLAN", help="plan file")
     sub.add_argument("assignments", nargs="+", metavar="PATH=VALUE", help="data.train_tokens=15.6T")
     _look(sub)
 
 
-def _explain(sub: argparse.ArgumentParser) -> None:
+def _explain(sub: Words) -> None:
     _plan(sub)
     sub.add_argument("key", metavar="KEY", help="compute.cost")
-    sub.add_argument("--depth", type=int, default=99, metavar="N", help="levels of the tree")
+    sub.add_argument("--depth", type=_whole, default=99, metavar="N", help="levels of the tree")
     sub.add_argument("--plain", action="store_true", help="one fact a line")
     _json(sub)
 
 
-def _check(sub: argparse.ArgumentParser) -> None:
+def _check(sub: Words) -> None:
     _plan(sub)
     _json(sub)
 
 
-def _review(sub: argparse.ArgumentParser) -> None:
+def _review(sub: Words) -> None:
     _plan(sub)
     _json(sub)
 
 
-def _export(sub: argparse.ArgumentParser) -> None:
+def _export(sub: Words) -> None:
     _plan(sub)
     sub.add_argument(
         "--to",
@@ -136,7 +171,7 @@ def _export(sub: argparse.ArgumentParser) -> None:
     )
 
 
-def _diff(sub: argparse.ArgumentParser) -> None:
+def _diff(sub: Words) -> None:
     sub.add_argument("plan", metavar="PLAN", help="plan file")
     sub.add_argument("other", metavar="PLAN", help="plan file to compare with")
     sub.add_argument(
@@ -150,9 +185,9 @@ def _diff(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
-def _search(sub: argparse.ArgumentParser) -> None:
+def _search(sub: Words) -> None:
     _plan(sub)
-    sub.add_argument("--top", type=int, default=10, metavar="N", help="layouts shown")
+    sub.add_argument("--top", type=_whole, default=10, metavar="N", help="layouts shown")
     sub.add_argument("--by", choices=("time", "memory", "cost"), default="time", help="order of the layouts")
     sub.add_argument("--nodes", action="store_true", help="the best layout on other cluster sizes too")
     sub.add_argument(
@@ -162,14 +197,14 @@ def _search(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
-def _forecast(sub: argparse.ArgumentParser) -> None:
+def _forecast(sub: Words) -> None:
     _plan(sub)
-    sub.add_argument("--draws", type=int, default=10_000, metavar="N", help="histories")
-    sub.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers")
+    sub.add_argument("--draws", type=_whole, default=10_000, metavar="N", help="histories")
+    sub.add_argument("--seed", type=_whole, default=1, metavar="N", help="the same seed gives the same numbers")
     _json(sub)
 
 
-def _new(sub: argparse.ArgumentParser) -> None:
+def _new(sub: Words) -> None:
     sub.add_argument("--model", metavar="M", help="catalogue model")
     sub.add_argument("--accelerator", metavar="A", help="catalogue accelerator")
     sub.add_argument("--nodes", metavar="N")
@@ -178,13 +213,13 @@ def _new(sub: argparse.ArgumentParser) -> None:
     _look(sub)
 
 
-def _import(sub: argparse.ArgumentParser) -> None:
+def _import(sub: Words) -> None:
     sub.add_argument("files", nargs="+", metavar="FILE", help="config.json of a Hugging Face model")
     sub.add_argument("-o", "--output", metavar="PLAN", help="file to write; stdout when absent")
     _look(sub)
 
 
-def _sources(sub: argparse.ArgumentParser) -> None:
+def _sources(sub: Words) -> None:
     _plan(sub)
     sub.add_argument(
         "manifests", nargs="+", metavar="MANIFEST", help="Megatron .idx, MosaicML index.json, CSV or TOML of tokens"
@@ -193,7 +228,7 @@ def _sources(sub: argparse.ArgumentParser) -> None:
     _json(sub)
 
 
-def _calibrate(sub: argparse.ArgumentParser) -> None:
+def _calibrate(sub: Words) -> None:
     _plan(sub)
     sub.add_argument(
         "logs",
@@ -206,7 +241,7 @@ def _calibrate(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--rung", metavar="NAME", help="also the values of this rung's checks that a log can say")
 
 
-def _catalog(sub: argparse.ArgumentParser) -> None:
+def _catalog(sub: Words) -> None:
     sub.add_argument(
         "kind",
         nargs="?",
@@ -218,11 +253,11 @@ def _catalog(sub: argparse.ArgumentParser) -> None:
     _look(sub)
 
 
-def _schema(sub: argparse.ArgumentParser) -> None:
+def _schema(sub: Words) -> None:
     _look(sub)
 
 
-def _completion(sub: argparse.ArgumentParser) -> None:
+def _completion(sub: Words) -> None:
     sub.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 

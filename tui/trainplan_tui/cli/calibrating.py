@@ -29,7 +29,7 @@ def run(options: Options) -> int:
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
     found = calibration(estimate, measured, _names(options), dt.date.today())
-    values, found = _rung(options, estimate, found), as_rung(found, options.rung or "")
+    values, found = _rung(options, estimate, found), as_rung(estimate, found, options.rung or "")
     saved = (
         keeping.written(options, plan, lambda text: _changed(text, options, plan, found, values))
         if options.write
@@ -52,7 +52,10 @@ def _rung(options: Options, estimate: Estimate, found: Calibration) -> dict[str,
         return {}
     known = rung_names(estimate.plan)
     if options.rung not in known:
-        raise Refused(f"no rung {options.rung}. One of {', '.join(known)}")
+        from trainplan.plan.faults import nearest_name
+
+        near = nearest_name(options.rung, known)
+        raise Refused(f"no rung {options.rung}. One of {', '.join(known)}" + (f"; nearest: {near}" if near else ""))
     return rung_values(estimate, found, options.rung)
 
 

@@ -34,6 +34,8 @@ def run(options: Options) -> int:
             raise Refused(f"no quantity or field {options.key}" + (f". Nearest: {nearest}" if nearest else ""))
         _explain_field(path, estimate, as_json=options.json)
         return 0
+    if options.depth < 0:
+        raise Refused(f"--depth is {options.depth}. 0 or more is right")
     node = tree(estimate, options.key, options.depth)
     if options.json:
         write_json({"format": 1, "key": options.key, "tree": asjson.node(node, estimate)})

@@ -38,14 +38,13 @@ def misread(plan: str | None, more: list[str]) -> bool:
         if two:
             _complain("one plan opens at a time; trainplan-tui diff PLAN PLAN compares two")
         return two
-    from trainplan.plan.faults import nearest_name
     from trainplan_tui.cli.arguments import COMMANDS
+    from trainplan_tui.cli.refusing import other
 
-    nearest = nearest_name(plan, COMMANDS)
-    if not more and not nearest:
+    said = other(plan, COMMANDS)
+    if not more and not said:
         return False
-    end = f". Nearest: {nearest}" if nearest else f". One of {', '.join(COMMANDS)}"
-    _complain(f'no plan file and no command "{plan}"{end}')
+    _complain(said or f'no plan file and no command "{plan}". One of {", ".join(COMMANDS)}')
     return True
 
 

@@ -8,6 +8,7 @@ from trainplan.figure import Figure
 from trainplan.interop.sacct import OwnRate, SacctError, own_rate
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import Opened
+from trainplan.plan.source import unread
 from trainplan_tui.cli import keeping
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
@@ -50,7 +51,7 @@ def _text(file: str, *, headless: bool) -> str:
     try:
         text = Path(file).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        raise Refused(f"{file}: {error.strerror or error}") from None
+        raise Refused(unread(Path(file), error)) from None
     return "\n".join(text.splitlines()[1:]) if headless else text
 
 

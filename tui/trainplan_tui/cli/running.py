@@ -52,6 +52,9 @@ def run(options: Options) -> int:
     except Refused as error:
         for sentence in error.args:
             complain(str(sentence))
+        if getattr(options, "json", False):
+            place = {"file": options.plan, "line": 1, "column": 1, "path": ""}
+            write_json({"format": 1, "errors": [{**place, "message": str(one), "fix": ""} for one in error.args]})
         return 2
 
 

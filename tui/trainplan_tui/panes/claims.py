@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from trainplan.figure import Figure
 from trainplan.nearest import Near, claim_of_prediction, claim_of_run, nearest_runs
+from trainplan.published import Run
 from trainplan_tui.panes.rows import BodyRow, note_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -44,7 +45,7 @@ def claim_rows(shown: Shown, width: int, glyphs: Glyphs, most: int) -> list[Body
 
 def _run_row(place: int, near: Near, shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
     canvas, run = Canvas(width, glyphs), near.run
-    canvas.put(4, run.name, end=36)
+    canvas.put(4, readable(run), end=36)
     texts = (
         f"{run.accelerators:,.0f}",
         f"{run.sequence_length:,.0f}",
@@ -55,6 +56,32 @@ def _run_row(place: int, near: Near, shown: Shown, width: int, glyphs: Glyphs) -
     for end, text in zip(ENDS, texts, strict=True):
         canvas.right(end, text, "text" if near.alike else "dim")
     return BodyRow(f"{PREFIX}{place}", "figure", canvas.line())
+
+
+COLLECTIONS: Final = {
+    "llmf": "llm-foundry",
+    "mbridge": "Megatron-Bridge",
+    "bloompq": "BLOOM prequel",
+    "tpu": "tpu-recipes",
+    "ironwood": "tpu-recipes",
+    "korthikanti22": "Korthikanti 2022",
+    "narayanan21": "Narayanan 2021",
+    "megatron2020": "Megatron-LM 2020",
+    "mtnlg": "MT-NLG",
+    "nemolauncher": "NeMo launcher",
+    "megascale": "MegaScale",
+    "vtrain": "vTrain",
+    "simumax": "SimuMax",
+}
+"""What the first word of a run's identifier stands for, where it is not the name itself."""
+
+
+def readable(run: Run) -> str:
+    """A run as a person would say it: who ran which model, and what sets it apart. Its identifier is told under the cursor."""
+    first, _, rest = run.name.partition(".")
+    apart = ["recomputed"] if run.recompute == "full" else []
+    apart += [last for last in (rest.rsplit(".", 1)[-1],) if last in ("eager", "compile", "fp8")]
+    return ", ".join([f"{COLLECTIONS.get(first, first)} {run.model}", *apart])
 
 
 def _against(utilization: float, shown: Shown) -> str:

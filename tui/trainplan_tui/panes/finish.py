@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainplan.figure import Blocked, Figure
 from trainplan.rows.table import lacking
+from trainplan.unit import numbered
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.dates import day, finish_of, money
@@ -31,7 +32,7 @@ def quantile_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     if _why(shown):
         how = f"cannot be drawn{since}"
     elif found is not None:
-        how = f"{found.draws:,} draws{since}{_chances(found)}"
+        how = f"{numbered(found.draws, 'draw')}{since}{_chances(found)}"
     else:
         how = f"draws pending{since}"
     return [rule_row(f"finish, cost: {how}", width, glyphs), _quantiles(shown, min(width, 80), glyphs)]

@@ -13,6 +13,7 @@ from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath
 from trainplan.rows.table import blocked_by, rests
+from trainplan.unit import numbered
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
@@ -93,7 +94,7 @@ def _of_field(path: str, shown: Shown) -> list[str]:
     lines = _line(path, shown)
     if moved:
         names = ", ".join(quantity_label(key) for key in moved[:3])
-        sentences.append(f"Moves {len(moved)} rows: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
+        sentences.append(f"Moves {numbered(len(moved), 'row')}: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
     else:
         sentences.append(f"{waiting(path, shown) or unmoving(path)} ({lines})")
     return sentences

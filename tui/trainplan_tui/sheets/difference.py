@@ -10,11 +10,18 @@ from trainplan.estimation import Estimate
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.printable import cells
-from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.text.spans import Canvas, Line, clipped
 from trainplan_tui.widgets.frame import Entry, rule
 
 LABEL, COLUMN = 30, 12
 """Cells up to which a label goes, and those of a column of values; where one is longer both stand left in half the rest."""
+WHOLE = 80
+"""Columns from which there is room for what a number moved in shares of itself too."""
+
+
+def label_end(width: int) -> int:
+    """The last cell of a label: a narrow window takes from it, never from what moved."""
+    return LABEL if width >= WHOLE else min(LABEL, width - 1 - 3 * (COLUMN + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,12 @@ class DifferenceSheet(Listing):
         title = f"numbers that moved: {len(found.moves)} of {found.counted}, most first"
         lines.append(Entered(rule(title, width, "", self.glyphs)))
         lines += [
-            Entered(self._row(m.label, m.before, m.after, f"{m.moved:>12} {m.share:>9}", width), m.key)
+            Entered(
+                self._row(
+                    m.label, m.before, m.after, f"{m.moved:>12}" + (f" {m.share:>9}" if width >= WHOLE else ""), width
+                ),
+                m.key,
+            )
             for m in found.moves
         ]
         if found.new_findings or found.gone_findings:
@@ -81,34 +93,35 @@ class DifferenceSheet(Listing):
 
     def _same(self, path: str, before: str, after: str, how: str, width: int) -> Line:
         """A field that means what it meant: one of its two texts stands for both where the other is a default."""
-        canvas = Canvas(width, self.glyphs)
-        canvas.put(4, self._tail(path), end=LABEL)
+        canvas, end = Canvas(width, self.glyphs), label_end(width)
+        canvas.put(4, self._tail(path, end), end=end)
         told = after if before == "-" else before if after == "-" else f"{before}, {after}"
-        canvas.put(LABEL + 2, f"{told}: {how}", "dim", end=width - 1)
+        canvas.put(end + 2, f"{told}: {how}", "dim", end=width - 1)
         return canvas.line()
 
-    def _tail(self, label: str) -> str:
+    def _tail(self, label: str, end: int) -> str:
         """A label that is too long without its beginning: fields of one source differ in their last word."""
-        room = LABEL - 3
+        room = end - 3
         return label if cells(label) <= room or "." not in label else f"{self.glyphs.more}{label[1 - room :]}"
 
     def _row(self, label: str, before: str, after: str, moved: str, width: int) -> Line:
-        canvas = Canvas(width, self.glyphs)
+        canvas, end = Canvas(width, self.glyphs), label_end(width)
+        canvas.put(4, self._tail(label, end), end=end)
         if not moved and max(cells(before), cells(after)) > COLUMN:
-            half = (width - 4 - LABEL) // 2
-            canvas.put(4, self._tail(label), end=LABEL)
-            canvas.put(LABEL + 2, before, end=LABEL + half)
-            canvas.put(LABEL + half + 2, after, end=width - 1)
+            half = (width - 4 - end) // 2
+            canvas.put(end + 2, before, end=end + half)
+            canvas.put(end + half + 2, after, end=width - 1)
             return canvas.line()
-        canvas.put(4, self._tail(label), end=LABEL)
-        canvas.right(43, before, start=31)
-        canvas.right(56, after, start=44)
-        canvas.put(57, moved, "moved")
+        first, second = end + COLUMN + 1, end + 2 * (COLUMN + 1)
+        canvas.right(first, before, start=end + 1)
+        canvas.right(second, after, start=first + 1)
+        canvas.put(second + 1, moved, "moved")
         return canvas.line()
 
     def head(self, width: int) -> Sequence[Line]:
-        """The heads of the columns."""
-        return [self._row("fields", *self.names, "", width)]
+        """The heads of the columns, above their values however long the names are: the title has them whole."""
+        first, second = (clipped(name.removesuffix(".toml"), COLUMN, self.glyphs.more) for name in self.names)
+        return [self._row("fields", first, second, "", width)]
 
     def items(self, width: int) -> Sequence[Line]:
         """The lines."""

@@ -12,6 +12,7 @@ from trainplan.labels.names import field_label, quantity_label
 from trainplan.moves import dependents
 from trainplan.plan.describe import sentence_of, words_of
 from trainplan.rows.table import lacking
+from trainplan.unit import numbered
 from trainplan_tui.panes.inspector import unmoving, waiting, wrapped
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
@@ -73,7 +74,7 @@ class ExplainSheet(Listing):
     def _moves(self) -> str:
         count, label = len(self.dependents()), field_label(self.key)
         if count:
-            return f"{label} moves {count} figures:"
+            return f"{label} moves {numbered(count, 'figure')}:"
         choices = "; enter on its row shows what each choice would do" if words_of(self.key) else ""
         return f"{waiting(self.key, self.host.session.shown) or unmoving(self.key)}{choices}."
 
@@ -141,7 +142,8 @@ class ExplainSheet(Listing):
         column = canvas.put(column, f"{name}  ")
         column = canvas.put(column, node.shown, bold=True)
         tail = "see above" if node.seen else f"= {node.formula}" if node.formula else node.source
-        canvas.put(max(column + 2, 40), f"{tail}{f'   + {branch.hidden} rows' if branch.hidden else ''}", "dim")
+        folded = f"   + {numbered(branch.hidden, 'row')}" if branch.hidden else ""
+        canvas.put(max(column + 2, 40), f"{tail}{folded}", "dim")
         return canvas.line()
 
     def tail(self, width: int) -> Sequence[Line]:

@@ -18,7 +18,7 @@ LABEL = 20
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One line: its name among the answers, its label, what stands in it at first, and a sentence beside it."""
+    """One line: its name among the answers, its label, what stands in it at first, and what it is, told under the cursor."""
 
     name: str
     label: str
@@ -31,6 +31,7 @@ class FormSheet:
 
     page = False
     typing = True
+    asks = False
 
     def __init__(
         self,
@@ -47,13 +48,19 @@ class FormSheet:
         self.lines_typed = [LineEdit.opened(one.begin) for one in self.asked]
 
     def wanted(self, width: int) -> int:
-        """Title, a line each, notes, what is wrong."""
-        return 2 + len(self.asked) + len(self.notes) + bool(self.wrong)
+        """Title, a line each, what the line is for, notes, what is wrong."""
+        return 2 + len(self.asked) + len(self._told()) + len(self.notes) + bool(self.wrong)
+
+    def _told(self) -> list[str]:
+        """What the line under the cursor is for: below the boxes, where it cannot be taken for a value."""
+        one = self.asked[self.at]
+        return [f"{one.label}: {one.hint}" if one.hint else ""] if any(other.hint for other in self.asked) else []
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """What is asked, and what was typed."""
         found: list[Line] = [rule(self.title, width, "", self.host.glyphs)]
         found += [self._line(place, width) for place in range(len(self.asked))]
+        found += [text_line(told, width, self.host.glyphs, role="dim") for told in self._told()]
         if self.wrong:
             canvas = Canvas(width, self.host.glyphs)
             canvas.put(2, "E", "error")
@@ -73,8 +80,6 @@ class FormSheet:
             line = self.lines_typed[place]
             end = min(width - 2, LABEL + len(line.text) - 1)
             canvas.cursor(*((LABEL, end) if line.all_selected else (LABEL + seen.column, LABEL + seen.column)))
-        elif not self.lines_typed[place].text:
-            canvas.put(LABEL + 1, one.hint, "dim", end=width - 2)
         return canvas.line()
 
     def _seen(self, place: int, width: int) -> Seen:

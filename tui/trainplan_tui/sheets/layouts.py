@@ -13,6 +13,7 @@ from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, non
 from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
+from trainplan.unit import numbered
 from trainplan_tui.background import Background
 from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import Listing, text_line, under_cursor
@@ -138,7 +139,11 @@ class LayoutsSheet(Listing):
             text_line(f"rejected {count:>14,}  {reason}", width, self.glyphs, 2) for reason, count in reasons[:most]
         ]
         rest = sum(count for _, count in reasons[most:])
-        more = [text_line(f"rejected {rest:>14,}  for {len(reasons) - most} more reasons", width, self.glyphs, 2)]
+        more = [
+            text_line(
+                f"rejected {rest:>14,}  for {numbered(len(reasons) - most, 'more reason')}", width, self.glyphs, 2
+            )
+        ]
         return [rule(told, width, "=plan !above target", self.glyphs), *lines, *(more if rest else [])]
 
     def _detail(self, width: int) -> list[Line]:

@@ -17,6 +17,7 @@ class Listing:
 
     page = False
     typing = False
+    asks = False
     word = ""
 
     def __init__(self, glyphs: Glyphs) -> None:

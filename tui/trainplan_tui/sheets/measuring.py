@@ -20,6 +20,7 @@ from trainplan.plan.edit import Edited
 from trainplan.plan.read import UnknownPath, Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
 from trainplan.review.measuring import Measurement, with_checks
+from trainplan.unit import numbered
 from trainplan_tui.background import Background
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
@@ -87,14 +88,15 @@ class LogSheet(Listing):
         if isinstance(answer, str):
             self.wrong = answer
         else:
-            self.found = as_rung(answer, self.rung)
-            self.values = rung_values(self.host.session.shown.estimate, answer, self.rung) if self.rung else {}
+            plan = self.host.session.shown.estimate
+            self.found = as_rung(plan, answer, self.rung)
+            self.values = rung_values(plan, answer, self.rung) if self.rung else {}
         self.host.paint()
 
     def title(self) -> str:
         """The log, and how far it is read."""
         if self.found is None and not self.wrong:
-            return f"{self.name}: {self.share:.0%} read, esc stops"
+            return f"{self.name}: {100 * self.share:.0f} % read, esc stops"
         return f"{self.name}{f', rung {self.rung}' if self.rung else ''}"
 
     def items(self, width: int) -> Sequence[Line]:
@@ -163,7 +165,8 @@ class LogSheet(Listing):
             return
         self.host.close_sheet()
         moved = session.commit(after, f"log {self.name}")
-        self.host.message = f"{self.name} taken: {len(found.edits) + len(self.values)} values, {moved} numbers moved"
+        values = numbered(len(found.edits) + len(self.values), "value")
+        self.host.message = f"{self.name} taken: {values}, {numbered(moved, 'number')} moved"
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""

@@ -40,6 +40,7 @@ class NewPlanSheet:
     word = "new plan"
     page = True
     typing = True
+    asks = False
 
     def __init__(self, host: Host, today: dt.date) -> None:
         self.host, self.today = host, today

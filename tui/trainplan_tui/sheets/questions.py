@@ -15,6 +15,7 @@ from trainplan.newplan import Answers, new_plan_text
 from trainplan.plan.edit import with_literal
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Unusable, plan_of_text
+from trainplan.unit import numbered
 
 ASSUMED = "0.40"
 """Utilization for the figures so far; it is not written."""
@@ -187,7 +188,7 @@ def said(question: Question, answers: Answers) -> str:
             memory, peak = _value(_part(answers), "memory_per_accelerator"), _value(_part(answers), "peak_flops")
             return f"{memory / GIB:,.1f} GiB usable, {peak / 1e12:,.0f} TFLOP/s dense"
         case "nodes" if found is not None and isinstance(found.mesh.world_size, Figure):
-            return f"{found.mesh.world_size:,.0f} accelerators"
+            return numbered(float(found.mesh.world_size), "accelerator")
         case "global_batch" if found is not None:
             tokens = found.quantities.get("tokens.global_batch_tokens")
             return f"{tokens / 1e6:,.4g}M tokens in one step" if isinstance(tokens, Figure) else ""

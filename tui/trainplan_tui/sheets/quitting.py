@@ -17,6 +17,7 @@ class QuitSheet:
     word = "quit?"
     page = False
     typing = False
+    asks = True
 
     def __init__(self, host: Host) -> None:
         self.host = host

@@ -61,6 +61,7 @@ class RecoverySheet:
     word = "recovery"
     page = True
     typing = False
+    asks = True
 
     def __init__(self, host: Host, lost: Lost, count: int) -> None:
         self.host, self.lost, self.count = host, lost, count

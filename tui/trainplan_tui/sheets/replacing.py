@@ -27,6 +27,7 @@ class ReplaceSheet:
     word = "changed?"
     page = True
     typing = False
+    asks = True
 
     def __init__(self, host: Host, errors: Sequence[PlanError]) -> None:
         self.host, self.errors = host, tuple(errors)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from trainplan.files.recovery import Lost, drop
 from trainplan.plan.merge import Contested
 from trainplan.plan.read import Unusable
+from trainplan.unit import numbered
 from trainplan_tui.sheets.merging import MergeSheet
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.widgets.frame import Entry
@@ -22,7 +23,7 @@ def taken(host: Host, lost: Lost, text: str) -> None:
     session = host.session
     with suppress(Unusable):
         moved = session.take_text(text, "edits of a lost session")
-        host.message = f"edits taken, not saved: {moved} numbers moved; u goes back to the file"
+        host.message = f"edits taken, not saved: {numbered(moved, 'number')} moved; u goes back to the file"
         if not lost.elsewhere and session.journal is not None and not session.journal.failure:
             drop(lost)
 

@@ -97,11 +97,12 @@ class Host(Protocol):
 
 
 class Sheet(Protocol):
-    """One sheet. `page` takes the whole body; `typing` makes letters text."""
+    """One sheet. `page` takes the whole body; `typing` makes letters text; where it `asks`, nothing but its answers works."""
 
     word: str
     page: bool
     typing: bool
+    asks: bool
 
     def wanted(self, width: int) -> int:
         """Rows that it would like, its title rule included."""

@@ -25,6 +25,7 @@ class StartSheet(StartPage):
     word = ""
     page = True
     typing = False
+    asks = True
 
     def __init__(self, host: Host, today: dt.date) -> None:
         super().__init__(host.glyphs, recent_offers(today), example_offers(), lost_plans())

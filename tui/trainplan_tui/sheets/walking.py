@@ -49,7 +49,7 @@ class WalkSheet:
 
     word = "walk"
     page = True
-    typing = False
+    typing = asks = False
 
     def __init__(self, host: Host, at: int, acts: Acts) -> None:
         self.host, self.at, self.acts = host, at, acts
@@ -274,7 +274,7 @@ class WalkSheet:
             Entry("n", "next item"),
             Entry("N", "previous"),
             Entry("S", "sign"),
-            Entry("W", "waive"),
+            *([] if self.item.blocking else [Entry("W", "waive")]),
             Entry("a", "attach"),
             Entry("y", "copy all"),
             Entry("esc", "back"),

@@ -11,9 +11,6 @@ from pathlib import Path
 
 from trainplan_tui.text.printable import printable
 
-STATUS = 70
-"""Exit status of a crash: EX_SOFTWARE of sysexits.h."""
-
 
 def written(error: BaseException, folder: Path) -> Path | None:
     """Write the traceback, sanitised line by line, into a file of mode 600 in the state folder. None when it cannot."""

@@ -7,7 +7,7 @@ It refuses focus, bindings, the mouse, the command palette of Textual, animation
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import ClassVar, Final, cast
 
 from rich.console import RenderableType
 from textual import events
@@ -19,9 +19,11 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from trainplan_tui.text.colours import Palette
-from trainplan_tui.widgets.crash import STATUS
 from trainplan_tui.widgets.driver import TerminalDriver, resumable
 from trainplan_tui.widgets.grid import Difference, Grid, Row
+
+STATUS: Final = 70
+"""Exit status of a crash: EX_SOFTWARE of sysexits.h."""
 
 
 class GridScreen(Screen[None], inherit_bindings=False, inherit_css=False):

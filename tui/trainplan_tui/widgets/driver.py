@@ -14,15 +14,13 @@ import selectors
 import signal
 import termios
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Protocol, cast
 
-from textual import events
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+
+from trainplan_tui.widgets.presses import Presses
 
 ENTER = "\x1b[?1004l\x1b[2 q\x1b[?25h"
 """Focus reports off, a steady block cursor, and the cursor shown: screen readers and tmux follow it."""
@@ -40,22 +38,6 @@ RESTORE = (
 """All that was switched on, switched off: what a killed app owes its terminal. Control functions of xterm (ctlseqs)."""
 
 ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
-
-
-_CODES = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
-for _code in [code for code, keys in _CODES.items() if isinstance(keys, str) and len(code) == 2]:
-    del _CODES[_code]  # a character of WezTerm's option key
-
-
-class Presses(XTermParser):
-    """What is read as keys. Over a slow line `esc` and `?` come in one packet, as an option key does: they are two keys."""
-
-    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        """The keys of a code. `esc` goes by its short name: by the other one Textual takes it for `^` before what is no code."""
-        if sequence == "\x1b" or alt:
-            yield events.Key("esc", "\x1b")
-        if sequence != "\x1b":
-            yield from super()._sequence_to_key_events(sequence)
 
 
 class Owner(Protocol):

@@ -10,7 +10,7 @@ import json
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.interop.export.run import ExportError, Run, heading, kinds, not_said, refuse, whole
+from trainplan.interop.export.run import ExportError, Run, heading, kinds, not_said, other_framework, refuse, whole
 
 STAGES: Final = {"none": 0, "zero-1": 1, "zero-2": 2, "zero-3": 3}
 SAID: Final = (
@@ -27,7 +27,7 @@ def deepspeed_json(run: Run) -> str:
     """The configuration. Raises ExportError where the plan is for another framework or asks for what has no key."""
     e = run.estimate
     if e.situation.word("training.framework") != "deepspeed":
-        raise ExportError(f"training.framework is {e.situation.word('training.framework')}; this text is for deepspeed")
+        raise other_framework(e, "deepspeed")
     told = [*heading(run), *not_said(run, SAID, "an argument of the training program"), *_stopped(run)]
     told.append("not in a plan: learning rate, gradient clipping; the optimizer is built by the program")
     found = {"trainplan": told, **_batch(e), **_precision(e), **_zero(e)}

@@ -25,6 +25,7 @@ from trainplan.interop.export.run import (
     heading,
     kinds,
     not_said,
+    other_framework,
     refuse,
     save_steps,
     whole,
@@ -60,6 +61,8 @@ _SHARDINGS: Final[dict[str, Arguments]] = {
     "zero-2": [*_FSDP, ("--data-parallel-sharding-strategy", "optim_grads")],
     "zero-3": [*_FSDP, ("--data-parallel-sharding-strategy", "optim_grads_params")],
 }
+_OUTER: Final[Arguments] = [("--outer-dp-sharding-strategy", "no_shard")]
+"""What stands beside zero-3 for groups that hold copies of one another, HSDP in the same README: states are whole in each group."""
 
 
 UNPLANNED: Final = "learning rate, rotary base, norm epsilon, initialisation, data path"
@@ -78,7 +81,10 @@ SAID: Final = (
         f"parallelism.{name}"
         for name in ("tensor", "pipeline", "virtual_pipeline", "context", "expert", "expert_tensor")
     ),
-    *(f"parallelism.{name}" for name in ("sharding", "schedule", "sequence_parallel", "context_type", "recompute")),
+    *(
+        f"parallelism.{name}"
+        for name in ("sharding", "shard_size", "schedule", "sequence_parallel", "context_type", "recompute")
+    ),
     *(f"parallelism.{name}" for name in ("first_stage_layers", "last_stage_layers", "bucket_elements")),
 )
 """Plan fields that the arguments say, or that are refused."""
@@ -103,9 +109,8 @@ def megatron_arguments(estimate: Estimate, stop_after: int = 0) -> Arguments:
 
     `stop_after` are steps after which the program stops though the run has more; 0 for none.
     """
-    framework = estimate.situation.word("training.framework")
-    if framework != "megatron":
-        raise ExportError(f"training.framework is {framework}; Megatron arguments are written for megatron")
+    if estimate.situation.word("training.framework") != "megatron":
+        raise other_framework(estimate, "megatron")
     parts = (
         model_arguments,
         attention_arguments,
@@ -145,7 +150,13 @@ def _layout(e: Estimate) -> Arguments:
 def _sharding(e: Estimate) -> Arguments:
     if e.plan.parallelism.schedule not in ("1f1b", "interleaved"):
         raise ExportError(f"parallelism.schedule {e.plan.parallelism.schedule} has no Megatron argument known here")
-    return known(e, "parallelism.sharding", _SHARDINGS)
+    if e.plan.parallelism.sharding != "hsdp":
+        return known(e, "parallelism.sharding", _SHARDINGS)
+    size = e.plan.parallelism.shard_size
+    if size is None:
+        raise ExportError("parallelism.shard_size is missing; hsdp has no other size of its groups")
+    copies = whole(e, "parallelism.data") * int(e.plan.parallelism.context) // int(size)
+    return [*_SHARDINGS["zero-3"], ("--num-distributed-optimizer-instances", f"{copies}"), *_OUTER]
 
 
 def _batch(e: Estimate) -> Arguments:

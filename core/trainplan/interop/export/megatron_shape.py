@@ -22,7 +22,9 @@ def known(estimate: Estimate, path: str, words: dict[str, Any]) -> Any:
     """The arguments for the word at a plan path. Raises ExportError for a word without one."""
     word = estimate.situation.word(path) or ""
     if word not in words:
-        raise ExportError(f'{path} is "{word}", for which no Megatron argument is known here')
+        raise ExportError(
+            f'{path} is "{word}", for which no Megatron argument is known here. One of {", ".join(words)} has one'
+        )
     return words[word]
 
 

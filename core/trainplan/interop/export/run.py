@@ -74,6 +74,7 @@ def unsaid(run: Run, said: Iterable[str]) -> list[str]:
 
 
 def _plain(value: str) -> str:
+    value = value.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", value) else value
     return value if re.fullmatch(r"[\w.+-]+", value, re.ASCII) else json.dumps(value)
 
 
@@ -81,6 +82,14 @@ def not_said(run: Run, said: Iterable[str], words: str) -> list[str]:
     """The lines that name what a text does not say; none where it says all."""
     left = unsaid(run, said)
     return [f"not said here, {words}: {', '.join(left)}"] if left else []
+
+
+def other_framework(estimate: Estimate, wanted: str) -> ExportError:
+    """The refusal of a plan for another framework, with how its text for this one is asked for."""
+    framework = estimate.situation.word("training.framework")
+    return ExportError(
+        f"training.framework is {framework}; this text is for {wanted}. --set training.framework={wanted} asks for it"
+    )
 
 
 def whole(estimate: Estimate, path: str) -> int:

@@ -10,7 +10,17 @@ import json
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.interop.export.run import ExportError, Run, heading, kinds, not_said, refuse, save_steps, whole
+from trainplan.interop.export.run import (
+    ExportError,
+    Run,
+    heading,
+    kinds,
+    not_said,
+    other_framework,
+    refuse,
+    save_steps,
+    whole,
+)
 from trainplan.interop.export.titan_models import TitanModel, titan_model
 
 Settings = list[tuple[str, Any]]
@@ -89,9 +99,8 @@ def titan_toml(run: Run) -> str:
 
 
 def _model(run: Run) -> TitanModel:
-    framework = run.estimate.situation.word("training.framework")
-    if framework != "torchtitan":
-        raise ExportError(f"training.framework is {framework}; this text is for torchtitan")
+    if run.estimate.situation.word("training.framework") != "torchtitan":
+        raise other_framework(run.estimate, "torchtitan")
     return titan_model(run)
 
 

@@ -74,6 +74,10 @@ class Measured:
         """Whether lines are means of several steps: their variation is not that of steps."""
         return self.steps_a_line > 1.0
 
+    def counted(self) -> str:
+        """The steps that were used, in words."""
+        return f"{self.steps_used} step{'' if self.steps_used == 1 else 's'}"
+
     def spread(self) -> str:
         """The variation in words, and of what it is."""
         if self.variation is None:

@@ -20,6 +20,7 @@ from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_even
 from trainplan.interop.logs.nemo import nemo_events
 from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events
 from trainplan.interop.logs.torch import OlmoLines, of_titan, titan_events
+from trainplan.plan.source import unread
 
 TOLD: Final = 4 << 20
 Progress = Callable[[int, int], None]
@@ -44,7 +45,7 @@ def read_log(path: Path, measurement: Measurement, progress: Progress | None = N
             _read(file, path, status.st_size, measurement, progress)
         measurement.date = measurement.date or dt.date.fromtimestamp(status.st_mtime).isoformat()
     except OSError as error:
-        raise LogError(f"{path}: {error.strerror or error}") from None
+        raise LogError(unread(path, error)) from None
 
 
 def _read(file: BinaryIO, path: Path, size: int, measurement: Measurement, progress: Progress | None) -> None:

@@ -82,3 +82,13 @@ def test_what_the_program_has_to_be_told_is_named() -> None:
     assert "parallelism.tensor = 2" in lines
     assert "training.dropout = 0.1" in lines
     assert "steps of 2,048 tokens are an argument of the program" in lines
+
+
+def test_numbers_that_are_not_said_are_written_as_in_a_plan() -> None:
+    (line,) = [line for line in told("data.sequence_length=8192")["trainplan"] if "not said here" in line]
+    assert "data.sequence_length = 8192" in line
+
+
+def test_a_plan_for_another_framework_says_how_its_text_is_asked_for() -> None:
+    with pytest.raises(ExportError, match=r"--set training\.framework=deepspeed asks for it"):
+        deepspeed_json(run_of(estimated("training.framework=megatron")))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.interop.export.megatron import ExportError, megatron_arguments
+from trainplan.interop.export.megatron import ExportError, megatron_arguments, megatron_text
+from trainplan.interop.export.run import whole_run
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import plan_of_text
 
@@ -77,6 +78,20 @@ def test_full_sharding_is_megatron_fsdp(sharding: str, strategy: str) -> None:
     told = parsed(estimated("llama-3.1-8b", f"parallelism.sharding={sharding}"))
     assert told.use_megatron_fsdp
     assert told.data_parallel_sharding_strategy == strategy
+
+
+def test_hsdp_is_megatron_fsdp_in_groups() -> None:
+    """A search offers it, so its text has to be there: 1,024 ranks in groups of 16 are 64 copies; context counts among them."""
+    told = parsed(
+        estimated("llama-3.1-8b", "parallelism.sharding=hsdp", "parallelism.shard_size=16", "parallelism.context=2")
+    )
+    assert told.use_megatron_fsdp
+    assert told.data_parallel_sharding_strategy == "optim_grads_params"
+    assert (told.outer_dp_sharding_strategy, told.num_distributed_optimizer_instances) == ("no_shard", "64")
+    whole = whole_run(estimated("llama-3.1-8b", "parallelism.sharding=hsdp", "parallelism.shard_size=16"))
+    assert "shard_size" not in megatron_text(whole)
+    with pytest.raises(ExportError, match=r"parallelism\.shard_size is missing"):
+        megatron_arguments(estimated("llama-3.1-8b", "parallelism.sharding=hsdp"))
 
 
 @pytest.mark.parametrize(
@@ -167,8 +182,6 @@ def test_a_field_without_an_argument_is_refused_by_name(edit: str, names: str) -
 
 
 def test_what_is_not_said_is_named_in_the_text() -> None:
-    from trainplan.interop.export.megatron import megatron_text
-    from trainplan.interop.export.run import whole_run
 
     lines = megatron_text(whole_run(estimated("llama-3.1-8b", "training.gradient_accumulation=full"))).splitlines()
     (line,) = [line for line in lines if "not said here" in line]

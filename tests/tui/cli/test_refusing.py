@@ -1,0 +1,82 @@
+"""Every word of the command line that is no choice is refused with what was found, what would be right, and the nearest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainplan_tui.cli import main
+
+PLAN = Path(__file__).resolve().parents[3] / "plans" / "llama-3.1-8b.toml"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "export P --to slrum",
+            '--to is "slrum". One of slurm, megatron, torchtitan, torchtitan-toml, deepspeed; nearest: slurm',
+        ),
+        ("export P --to slurm --rung one-nod", "nearest: one-node"),
+        ("export P --to", "--to has no value after it"),
+        ("export P", "--to is missing\nusage: trainplan-tui export"),
+        ("search P --by tim", "nearest: time"),
+        ("search P --top x", '--top is "x". A whole number such as 10 is right'),
+        ("search P --top inf", '--top is "inf". A whole number'),
+        ("completion bsh", 'shell is "bsh". One of bash, zsh, fish; nearest: bash'),
+        ("show P --jsn", "trainplan-tui show: no option --jsn. Nearest: --json"),
+        ("show P --json=3", "--json takes no value"),
+        ("show P --budget memry", "nearest: memory"),
+        ("catalog models --unverifid", "trainplan-tui catalog: no option --unverifid. Nearest: --unverified"),
+        ("diff P P P", "is one word too many"),
+        ("--theme drk P", "nearest: dark"),
+        ("--ascci P", "Nearest: --ascii"),
+        ("explain P compute.cost --depth -1", "--depth is -1. 0 or more is right"),
+        ("set P =3", "no field before '='"),
+        ("compare P P", "Nearest: diff"),
+        ("layouts P", "Nearest: search"),
+        ("sign P", "a person signs in the app"),
+    ],
+)
+def test_a_slip_names_what_would_be_right(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status = main([str(PLAN) if word == "P" else word for word in words.split()])
+    except SystemExit as ended:
+        status = ended.code
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert said in err
+    assert "invalid" not in err
+
+
+@pytest.mark.parametrize("words", [["--top", "0"], ["--set", "data.train_token=3"]])
+def test_what_is_refused_is_told_in_json_too(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", str(PLAN), "--json", *words]) == 2
+    out, err = capsys.readouterr()
+    (error,) = json.loads(out)["errors"]
+    assert set(error) == {"file", "line", "column", "path", "message", "fix"}
+    assert error["message"] in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [["show", str(PLAN), "--json"], ["catalog", "models"], ["completion", "bash"]])
+def test_an_output_that_cannot_be_written_is_told_in_a_line(words: list[str]) -> None:
+    code = "import sys; from trainplan_tui.cli import main; sys.exit(main())"
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (2, "not written: no space left on device\n")
+
+
+@pytest.mark.parametrize("command", ["calibrate", "sources"])
+def test_a_file_that_is_not_there_names_the_nearest(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.log").write_text("", encoding="utf-8")
+    assert main([command, str(PLAN), str(tmp_path / "trian.log")]) == 2
+    assert "trian.log: the file does not exist. Nearest in its folder: train.log" in capsys.readouterr().err
