@@ -16,6 +16,8 @@ from trainplan.unit import prefixed, whole
 
 DAY: Final = 86_400
 MOST_DAYS: Final = 36_500
+NODES_TRIED: Final = 4096
+"""Numbers of nodes among which one is looked for that the batch divides over."""
 STALE_DAYS: Final = 180
 HIGH, LOW = 0.60, 0.20
 
@@ -197,7 +199,8 @@ def _in_time(estimate: Estimate) -> str:
     need, wall, start = estimate.money.required_accelerators, estimate.money.wall_time, estimate.plan.schedule.start
     told = [f"{_dividing(estimate, float(need)):,} nodes"] if isinstance(need, Figure) else []
     if start is not None and isinstance(wall, Figure) and wall < MOST_DAYS * DAY:
-        told.append(f"deadline = {start + dt.timedelta(days=math.ceil(wall / DAY))}")
+        end = start.toordinal() + math.ceil(wall / DAY)
+        told += [f"deadline = {dt.date.fromordinal(end)}"] if end <= dt.date.max.toordinal() else []
     return " or ".join(told)
 
 
@@ -207,7 +210,7 @@ def _dividing(estimate: Estimate, accelerators: float) -> int:
     per_node, group = int(s["cluster.accelerators_per_node"]), int(mesh.tensor * mesh.pipeline * mesh.context)
     batch, micro = s["batch.global_batch_sequences"], int(s["batch.micro_batch_sequences"])
     fewest = math.ceil(accelerators / per_node)
-    for nodes in range(fewest, 2 * fewest + 1) if isinstance(batch, Figure) else ():
+    for nodes in range(fewest, fewest + min(fewest, NODES_TRIED) + 1) if isinstance(batch, Figure) else ():
         replicas, rest = divmod(nodes * per_node, group)
         if not rest and not batch % (replicas * micro):
             return nodes

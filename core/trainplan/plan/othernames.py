@@ -17,10 +17,10 @@ _OTHERS: Final = {
     ("accelerator", "accelerators"): "gpu",
     ("accelerator",): "gpu_type gpu_model gpu_name device",
     ("memory_per_accelerator",): "gpu_memory hbm memory_per_gpu",
-    ("nodes",): "num_nodes nnodes n_nodes hosts world_size total_gpus",
+    ("nodes",): "num_nodes nnodes n_nodes hosts",
     (
         "price_per_accelerator_hour",
-    ): "price gpu_price price_per_gpu_hour cost_per_gpu_hour usd_per_gpu_hour hourly_price rate",
+    ): "price gpu_price price_per_gpu_hour cost_per_gpu_hour usd_per_gpu_hour hourly_price",
     # model
     ("preset",): "name model model_name architecture arch",
     ("num_hidden_layers",): "layers num_layers n_layers n_layer depth blocks",

@@ -160,6 +160,12 @@ def test_c8_names_nodes_that_the_batch_divides_over_and_a_day_and_both_hold(vari
     assert not {"C8", "G2"} & codes(varied(*late, f"cluster.nodes={nodes[1].replace(',', '')}"))
 
 
+def test_c8_of_a_plan_past_all_sense_is_told_at_once_and_names_no_day_after_the_last(varied: Any) -> None:
+    assert "nodes" in one(varied("data.train_tokens=1e17", "schedule.deadline=2026-12-20"), "C8").fix
+    last = ("schedule.start=9999-12-30", "schedule.deadline=9999-12-31", "data.train_tokens=300T")
+    assert "deadline =" not in one(varied(*last), "C8").fix
+
+
 def test_c11_counts_of_a_mixture_of_experts(varied: Any) -> None:
     experts = "\n[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 256\n"
     finding = one(varied(more=experts), "C11")
