@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from trainplan.figure import Figure
@@ -60,7 +61,7 @@ def _run_row(place: int, near: Near, shown: Shown, width: int, glyphs: Glyphs) -
 
 COLLECTIONS: Final = {
     "llmf": "llm-foundry",
-    "mbridge": "Megatron-Bridge",
+    "mbridge": "MBridge",
     "bloompq": "BLOOM prequel",
     "tpu": "tpu-recipes",
     "ironwood": "tpu-recipes",
@@ -79,9 +80,11 @@ COLLECTIONS: Final = {
 def readable(run: Run) -> str:
     """A run as a person would say it: who ran which model, and what sets it apart. Its identifier is told under the cursor."""
     first, _, rest = run.name.partition(".")
+    version = re.match(r"\d\d\.\d\d(\.\d\d)?(?=\.)", rest)  # a container's: successive ones ran the same
+    who = COLLECTIONS.get(first, first) + (f" {version[0]}" if version else "")
     apart = ["recomputed"] if run.recompute == "full" else []
     apart += [last for last in (rest.rsplit(".", 1)[-1],) if last in ("eager", "compile", "fp8")]
-    return ", ".join([f"{COLLECTIONS.get(first, first)} {run.model}", *apart])
+    return ", ".join([f"{who} {run.model}", *apart])
 
 
 def _against(utilization: float, shown: Shown) -> str:
