@@ -6,6 +6,7 @@ Those that in-flight microbatches do not move are apart, so that ranks which hol
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Final
 
 from trainplan.budgets.memory.layers import Split
@@ -191,14 +192,16 @@ def _summed(name: str, values: tuple[Figure, ...], *, gives_back: bool = False) 
 
 def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:
     """What the allocator holds at most: with fragmentation, but for an instant before which cached blocks are given back."""
-    cached = largest(**{one.name: one.allocated for one in instants if not one.gives_back})
-    held = f.reserved_bytes(cached, s["memory.fragmentation"])
-    whole = {one.name: one.allocated for one in instants if one.gives_back}
+    kept, whole = dict[str, Figure](), dict[str, Figure]()
+    for one in instants:
+        (whole if one.gives_back else kept)[one.name] = one.allocated
+    held = f.reserved_bytes(largest(**kept), s["memory.fragmentation"])
     return largest(cached=held, **whole) if whole else held
 
 
 def worst_of(instants: tuple[Instant, ...], held: Figure) -> Instant:
     """The instant at which that much is held, the first on a tie."""
-    whole = next((one for one in instants if one.gives_back and one.allocated == held), None)
-    most = max(float(one.allocated) for one in instants if not one.gives_back)
-    return whole or next(one for one in instants if not one.gives_back and float(one.allocated) == most)
+    for one in instants:
+        if one.gives_back and one.allocated == held:
+            return one
+    return max((one for one in instants if not one.gives_back), key=attrgetter("allocated"))
