@@ -219,6 +219,10 @@ class PlanApp(KeyedApp):
         if self.opened is not None or len(self.sheets) > 1:
             self.sheets.pop()
 
+    def lets_go(self) -> bool:
+        """Whether every open sheet may be closed by a key that leads elsewhere."""
+        return self.opened is not None and all(one.lets_go for one in self.sheets)
+
     def close_sheets(self) -> None:
         """Give the rows of all sheets back."""
         self.sheets.clear()

@@ -63,14 +63,24 @@ def shown(host: Host, sheet: Sheet | None, rows: Sequence[BodyRow], *, editing: 
     return [] if host.session.shown.pending else entries(host, rows, editing=editing)
 
 
+ELSEWHERE: Final = frozenset(
+    {*(f"pane.{digit}" for digit in "1234567890"), "pane.previous", "pane.next", "find", "finding.next", "palette"}
+)
+"""What leads to another place from everywhere: over a sheet that is read too."""
+
+
 def is_helped(sheet: Sheet) -> bool:
     """Whether the key of help tells the keys of a sheet: not where letters are text, and not where only answers work."""
     return not sheet.typing and not sheet.asks
 
 
 def handed(host: Host, sheet: Sheet, name: str, character: str | None) -> None:
-    """A key for a sheet: help is the same for all of them, everything else is its own."""
-    if is_helped(sheet) and host.keymap.action(name, ()) == "help":
+    """A key for a sheet: help is the same for all of them, and so is what leads elsewhere; everything else is its own."""
+    action = host.keymap.action(name, ())
+    if action in ELSEWHERE and not sheet.typing and host.lets_go():
+        host.close_sheets()
+        host.do(action)
+    elif is_helped(sheet) and action == "help":
         from trainplan_tui.sheets.help import SheetHelp
 
         host.open_sheet(SheetHelp(host, sheet))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from trainplan_tui.cli import main
 
-PLAN = Path(__file__).resolve().parents[3] / "plans" / "llama-3.1-8b.toml"
+ROOT = Path(__file__).resolve().parents[3]
+PLAN = ROOT / "plans" / "llama-3.1-8b.toml"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "core"), str(ROOT / "tui")))}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,12 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(words: list[str]) ->
     code = "import sys; from trainplan_tui.cli import main; sys.exit(main())"
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
-            [sys.executable, "-c", code, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-c", code, *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=ENVIRONMENT,
         )
     assert (ended.returncode, ended.stderr) == (2, "not written: no space left on device\n")
 

@@ -18,7 +18,7 @@ class LineSheet:
 
     page = False
     typing = True
-    asks = False
+    asks = lets_go = False
 
     def __init__(
         self, host: Host, word: str, title: str, note: str, then: Callable[[str], bool], begin: str = ""

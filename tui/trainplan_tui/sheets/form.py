@@ -31,7 +31,7 @@ class FormSheet:
 
     page = False
     typing = True
-    asks = False
+    asks = lets_go = False
 
     def __init__(
         self,

@@ -56,6 +56,7 @@ class LayoutsSheet(Listing):
         self._begin()
 
     def _begin(self) -> None:
+        self.lets_go = False  # what runs is stopped, not left behind
         question = object()
         self.background.ask(question, partial(self._search, question, forks=self.forks))
 
@@ -77,7 +78,7 @@ class LayoutsSheet(Listing):
         self.host.paint()
 
     def _end(self, state: Search | None) -> None:
-        self.ended = True
+        self.ended = self.lets_go = True
         if state is not None:
             self._rank(state)
             self._count(state)

@@ -18,6 +18,7 @@ class Listing:
     page = False
     typing = False
     asks = False
+    lets_go = True
     word = ""
 
     def __init__(self, glyphs: Glyphs) -> None:

@@ -47,6 +47,7 @@ class LogSheet(Listing):
         self.found: Calibration | None = None
         self.values: dict[str, float] = {}
         self.wrong, self.share, self._told = "", 0.0, 0.0
+        self.lets_go = False  # a log that is being read is stopped, not left behind
         self.background: Background[Calibration | str] = Background(self._take)
         self.background.attach()
         self.background.ask(self, self._read)
@@ -85,6 +86,7 @@ class LogSheet(Listing):
 
     def _take(self, answer: Calibration | str) -> None:
         """On the app's loop: what was measured."""
+        self.lets_go = True
         if isinstance(answer, str):
             self.wrong = answer
         else:

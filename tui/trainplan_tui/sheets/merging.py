@@ -31,6 +31,7 @@ class MergeSheet(Listing):
 
     word = "merge"
     page = True
+    lets_go = False
     heading = "changed on disk"
 
     def __init__(self, host: Host, disk_text: str, rows: Sequence[Contested]) -> None:

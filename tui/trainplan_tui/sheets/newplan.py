@@ -40,7 +40,7 @@ class NewPlanSheet:
     word = "new plan"
     page = True
     typing = True
-    asks = False
+    asks = lets_go = False
 
     def __init__(self, host: Host, today: dt.date) -> None:
         self.host, self.today = host, today

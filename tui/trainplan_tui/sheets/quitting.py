@@ -16,7 +16,7 @@ class QuitSheet:
 
     word = "quit?"
     page = False
-    typing = False
+    typing = lets_go = False
     asks = True
 
     def __init__(self, host: Host) -> None:

@@ -60,7 +60,7 @@ class RecoverySheet:
 
     word = "recovery"
     page = True
-    typing = False
+    typing = lets_go = False
     asks = True
 
     def __init__(self, host: Host, lost: Lost, count: int) -> None:

@@ -26,7 +26,7 @@ class ReplaceSheet:
 
     word = "changed?"
     page = True
-    typing = False
+    typing = lets_go = False
     asks = True
 
     def __init__(self, host: Host, errors: Sequence[PlanError]) -> None:

@@ -47,6 +47,10 @@ class Host(Protocol):
         """Give the rows of the top sheet back."""
         ...
 
+    def lets_go(self) -> bool:
+        """Whether every open sheet may be closed by a key that leads elsewhere."""
+        ...
+
     def close_sheets(self) -> None:
         """Give the rows of all sheets back."""
         ...
@@ -97,12 +101,16 @@ class Host(Protocol):
 
 
 class Sheet(Protocol):
-    """One sheet. `page` takes the whole body; `typing` makes letters text; where it `asks`, nothing but its answers works."""
+    """One sheet. `page` takes the whole body; `typing` makes letters text; where it `asks`, nothing but its answers works.
+
+    One that `lets_go` is read: a key that leads elsewhere from everywhere closes it.
+    """
 
     word: str
     page: bool
     typing: bool
     asks: bool
+    lets_go: bool
 
     def wanted(self, width: int) -> int:
         """Rows that it would like, its title rule included."""

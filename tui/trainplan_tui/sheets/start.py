@@ -24,7 +24,7 @@ class StartSheet(StartPage):
 
     word = ""
     page = True
-    typing = False
+    typing = lets_go = False
     asks = True
 
     def __init__(self, host: Host, today: dt.date) -> None:

@@ -49,7 +49,7 @@ class WalkSheet:
 
     word = "walk"
     page = True
-    typing = asks = False
+    typing = asks = lets_go = False
 
     def __init__(self, host: Host, at: int, acts: Acts) -> None:
         self.host, self.at, self.acts = host, at, acts
