@@ -35,3 +35,9 @@ async def test_answers_and_text_are_not_left(play, example: str, keys: str) -> N
     app = await play(example, keys)
     assert app.cursor.pane == 0
     assert app.sheets or app.typist.now is not None
+
+
+async def test_help_of_a_page_tells_what_leads_elsewhere(play, example: str) -> None:
+    app = await play(example, "x ?")
+    assert any("1..9 0" in line and "panes" in line for line in lines_of(app))
+    assert any("next finding" in line for line in lines_of(app))

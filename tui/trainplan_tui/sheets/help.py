@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from trainplan_tui.panes.inspector import told
 from trainplan_tui.sheets.listing import Listing, text_line
@@ -77,13 +78,16 @@ class HelpSheet(Listing):
             for key in ordered
             if not key.id.startswith("pane.") or not key.id[5:].isdigit()
         ]
-        names = self.pane_names()
-        panes = ("1..9 0", f"panes: {names[0]} to {names[-2]}, {names[-1]}")
         return [
             pair
-            for pair in (*found[: len(first)], panes, *found[len(first) :])
+            for pair in (*found[: len(first)], self.panes(), *found[len(first) :])
             if needle in f"{pair[0]} {pair[1]}".lower()
         ]
+
+    def panes(self) -> tuple[str, str]:
+        """The digits, and what they lead to."""
+        names = self.pane_names()
+        return "1..9 0", f"panes: {names[0]} to {names[-2]}, {names[-1]}"
 
     def pane_names(self) -> list[str]:
         """The panes of this version."""
@@ -140,6 +144,10 @@ MOVING = (
 )
 
 
+AWAY: Final = ("pane.previous", "pane.next", "find", "finding.next", "palette")
+"""What leads to another place over a sheet that is read, beside the digits."""
+
+
 class SheetHelp(HelpSheet):
     """The keys of the sheet below, all of them: its footer drops what has no room."""
 
@@ -154,7 +162,11 @@ class SheetHelp(HelpSheet):
     def pairs(self) -> list[tuple[str, str]]:
         """(keys, sentence) of the sheet, then of what works over every sheet."""
         own = [(entry.key, entry.word) for entry in self.sheet.footer() if entry.key != "up down"]
-        keymap = self.host.keymap
-        always = [("  ".join(keymap.of(id_).keys), keymap.of(id_).sentence) for id_ in ("redraw", "suspend")]
+        away = [self.panes(), *map(self._told, AWAY)] if self.sheet.lets_go else []
         needle = self.line.text.lower()
-        return [pair for pair in (*own, *MOVING, *always) if needle in " ".join(pair).lower()]
+        pairs = (*own, *MOVING, *away, *map(self._told, ("redraw", "suspend")))
+        return [pair for pair in pairs if needle in " ".join(pair).lower()]
+
+    def _told(self, id_: str) -> tuple[str, str]:
+        key = self.host.keymap.of(id_)
+        return "  ".join(key.keys), key.sentence
