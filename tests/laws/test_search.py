@@ -127,6 +127,32 @@ def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) 
             assert errors(told) == [], fields
 
 
+@pytest.mark.parametrize("framework", ["fsdp", "torchtitan"])
+def test_attention_wider_than_the_mlp_in_a_ring_is_the_same_in_a_search(framework: str) -> None:
+    """Rows with one context rank stand in the same columns as rings, and hold nothing of one."""
+    text = PLAN.format(
+        layers=24,
+        tables="",
+        length=8192,
+        batch=512,
+        framework=framework,
+        attention="flash",
+        part="h100-sxm",
+        nodes=2,
+        context="ring",
+        sequence="true",
+        evidence="assumed",
+    )
+    for before, after in (
+        ("intermediate_size = 4096", "intermediate_size = 512\nhead_dim = 256"),
+        ("num_attention_heads = 16", "num_attention_heads = 32"),
+        ("num_key_value_heads = 8", "num_key_value_heads = 2"),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    hold_to_estimates(plan_of_text(text, "plan.toml"), random.Random(1), 60)
+
+
 @settings(max_examples=20)
 @given(told=PLANS, seed=st.integers(0, 2**32))
 def test_an_element_of_a_search_equals_the_estimate_of_its_plan_to_the_last_bit(

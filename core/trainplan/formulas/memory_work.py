@@ -148,6 +148,12 @@ def ring_temporaries(
     return tokens / tensor * each * (context > 1.0)
 
 
+@formula("bytes", source="definition")
+def held_in_ring(held: float, context: float) -> float:
+    """What the attention half of a layer's backward holds in a ring; on one context rank there is none."""
+    return held * (context > 1.0)
+
+
 @formula("bytes", source="softmax backward in eager attention, memory study, section 3.6")
 def score_temporaries(tokens: float, heads: float, keys: float, score: float, tensor: float) -> float:
     """Score matrices alive in the backward of eager attention beside those that were kept."""

@@ -107,7 +107,7 @@ def _choice(path: PathOf, field: str, found: Any, expected: str) -> Fault:
 
 def _unknown(path: PathOf) -> Fault:
     known = known_fields(path[:-1])
-    nearest = nearest_name(str(path[-1]), known) or elsewhere(str(path[-1]))
+    nearest = nearest_field(str(path[-1]), known)
     name = ".".join(str(part) for part in path)
     what = "table" if len(path) == 1 and nearest in known_tables() else "field"
     return Fault(path, f"unknown {what} {name}{known_end(nearest, path[:-1])}", nearest, "key")
@@ -156,14 +156,28 @@ def table_in(annotation: Any) -> type[Table] | None:
     return None
 
 
+def nearest_field(name: str, known: Iterable[str]) -> str:
+    """The field that was meant: one of this table by another program's name, one that another table has, or the closest here."""
+    from trainplan.plan.othernames import ALIASES
+
+    known = tuple(known)
+    others = ALIASES.get(name.lower().replace("-", "_"), ())
+    said = next((one for one in others if one in known), "")
+    if "model" in known:  # where tables stand, a word is one of them sooner than a field of one
+        return said or nearest_name(name, known) or elsewhere(name)
+    return said or elsewhere(name) or nearest_name(name, known)
+
+
 def elsewhere(name: str) -> str:
     """`data.sequence_length` for a `sequence_length` written in another table."""
     from trainplan.plan.othernames import ALIASES
 
+    tables = [(table,) for table in known_tables()]
+    tables += [("model", inner) for inner in known_fields(("model",)) if known_fields(("model", inner))]
     for word in (name, *ALIASES.get(name.lower().replace("-", "_"), ())):
-        for table in known_tables():
-            if word in known_fields((table,)):
-                return f"{table}.{word}"
+        for table in tables:
+            if word in known_fields(table):
+                return ".".join((*table, word))
     return ""
 
 

@@ -201,3 +201,24 @@ def test_one_is_no_plural() -> None:
         "2 numbers",
         "1,000 numbers",
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"),
+    [
+        ("training.gradient_checkpointing", "parallelism.recompute"),
+        ("training.hosts", "cluster.nodes"),
+        ("training.tokens", "data.train_tokens"),
+        ("model.num_experts", "model.moe.num_experts"),
+        ("model.top_k", "model.moe.num_experts_per_tok"),
+        ("data.train_token", "train_tokens"),
+        ("parallelism.tp", "tensor"),
+    ],
+)
+def test_a_name_that_another_table_has_comes_before_one_that_looks_alike(written: str, nearest: str) -> None:
+    from trainplan.plan.edit import resolve
+    from trainplan.plan.read import UnknownPath, plan_of_text
+
+    with pytest.raises(UnknownPath) as caught:
+        resolve(written, plan_of_text("format = 1\n", "plan.toml"))
+    assert caught.value.nearest == nearest

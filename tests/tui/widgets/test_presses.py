@@ -63,6 +63,7 @@ def test_packets(text: str, keys: list[str]) -> None:
         "\x1b[8;24;80t",
         "\x1b[?1u",
         "\x1b[?997;1n",
+        "\x1bO2P",  # shift and F1, as Konsole writes it
     ],
 )
 def test_a_report_that_nobody_asked_for_is_no_key(report: str) -> None:
@@ -80,6 +81,8 @@ def test_a_report_that_nobody_asked_for_is_no_key(report: str) -> None:
         ("\x1b]", ["esc", "]"]),
         ("\x1b]1", ["esc", "]", "1"]),
         ("\x1bO", ["esc", "O"]),
+        ("\x1bOj", ["esc", "O", "j"]),
+        ("\x1b]l", ["esc", "]", "l"]),
         ("\x1bP", ["esc", "P"]),
     ],
 )

@@ -1,7 +1,7 @@
 """What a terminal sends, told apart: keys, pasted text, the answers that Textual asked for, and what nobody asked for.
 
 Textual reads a report that it does not know as the keys of its letters, a cut or escaped paste too, and then a `w` in a
-window title saves a plan. Here a control sequence is read to its end by ECMA-48 before anything is made of it: codes of keys
+clipboard's answer saves a plan. Here a control sequence is read to its end by ECMA-48 before anything is made of it: codes of keys
 are keys, two reports go on, every other one is swallowed. It refuses to guess what a key does.
 """
 
@@ -29,12 +29,17 @@ ASKED: Final = re.compile(r"\x1b\[(\?\d+;\d\$y|48;[\d:;]*t)")
 """Answers to what Textual asks: a mode, and the window's size."""
 EXTENDED: Final = re.compile(r"\x1b\[[\d:;]+[u~ABCDEFHPQS]")
 """Keys with modifiers as xterm and kitty write them; with an R it would be where the cursor is."""
-OPEN: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*|\[\[|\[M.{0,2}|[\]_^P])?", re.DOTALL)
+OPEN: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*|\[\[|\[M.{0,2}|[\]_^P]|O\d*)?", re.DOTALL)
 """A control sequence, or a string of one, whose end is to come."""
+SHIFTED: Final = re.compile(r"\x1bO\d+[A-Za-z]")
+"""A function key with a modifier as some terminals write it; it is none of ours."""
 BARE: Final = re.compile(r"\x1b\[([^0-?IOM]|\[.)")
 """No report has a letter without a number before it, but for focus and the old mouse: these are keys pressed in a row."""
 STRING: Final = re.compile(r"\x1b(\]\d|P[\d!>$+]|[_^].)")
-"""Strings that terminals send: OSC, DCS, APC and PM with a beginning that no keys in a row have."""
+"""Strings that terminals send: OSC, DCS, APC and PM with a beginning that no keys in a row have.
+
+A window's title, `]l`, is left out: it comes only to who asks for it, and `esc ] l` are keys.
+"""
 CUT: Final = 1.0
 """Seconds that the rest of a report may take on a slow line, and of a paste four times as long."""
 HELD: Final = 64
@@ -101,6 +106,8 @@ class Presses:
             self._string = True
         elif held in STARTS or OPEN.fullmatch(held):
             return
+        elif SHIFTED.fullmatch(held):
+            self._held = ""
         elif BARE.fullmatch(held) or not held.startswith("\x1b["):
             yield from self._released()
         else:

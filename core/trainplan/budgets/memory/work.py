@@ -219,10 +219,11 @@ def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -
     if not goes_round(s):
         return nothing()
     element, hidden, (query, key_value) = element_bytes(s), s["model.hidden_size"], attention_widths(s, model)
-    return total(
+    both = total(
         ring=f.ring_temporaries(cut.tokens, element, query, key_value, s["parallelism.context"], cut.tensor),
         products=f.attention_temporaries(cut.tokens, element, hidden, cut.residual, query, cut.tensor),
     )
+    return f.held_in_ring(both, s["parallelism.context"])
 
 
 def _stands(s: Situation) -> bool:

@@ -155,7 +155,10 @@ def _sharding(e: Estimate) -> Arguments:
     size = e.plan.parallelism.shard_size
     if size is None:
         raise ExportError("parallelism.shard_size is missing; hsdp has no other size of its groups")
-    copies = whole(e, "parallelism.data") * int(e.plan.parallelism.context) // int(size)
+    ranks = whole(e, "parallelism.data") * int(e.plan.parallelism.context)
+    copies, rest = divmod(ranks, int(size))
+    if rest or not copies:
+        raise ExportError(f"parallelism.shard_size is {int(size):,}; groups of it do not divide {ranks:,} replicas")
     return [*_SHARDINGS["zero-3"], ("--num-distributed-optimizer-instances", f"{copies}"), *_OUTER]
 
 

@@ -92,6 +92,9 @@ def test_hsdp_is_megatron_fsdp_in_groups() -> None:
     assert "shard_size" not in megatron_text(whole)
     with pytest.raises(ExportError, match=r"parallelism\.shard_size is missing"):
         megatron_arguments(estimated("llama-3.1-8b", "parallelism.sharding=hsdp"))
+    for size in (3, 8192):
+        with pytest.raises(ExportError, match="do not divide 1,024 replicas"):
+            megatron_arguments(estimated("llama-3.1-8b", "parallelism.sharding=hsdp", f"parallelism.shard_size={size}"))
 
 
 @pytest.mark.parametrize(
