@@ -81,7 +81,6 @@ def test_a_report_that_nobody_asked_for_is_no_key(report: str) -> None:
         ("\x1b]", ["esc", "]"]),
         ("\x1b]1", ["esc", "]", "1"]),
         ("\x1bO", ["esc", "O"]),
-        ("\x1bOj", ["esc", "O", "j"]),
         ("\x1b]l", ["esc", "]", "l"]),
         ("\x1bP", ["esc", "P"]),
     ],
@@ -112,4 +111,29 @@ def test_a_paste_whose_end_was_lost_ends(monkeypatch: pytest.MonkeyPatch) -> Non
     assert list(parser.feed("\x1b[200~abc")) == []
     monkeypatch.setattr("trainplan_tui.widgets.presses.CUT", -1)
     assert [event.text for event in parser.tick()] == ["abc"]  # type: ignore[attr-defined]
+    assert [event.key for event in parser.feed("j")] == ["j"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        ("long text w", " rest wq\x1b[201~"),
+        ("abc\x1b[20", "1~"),
+        ("abc", "\x1b[201~"),
+        ("abc", "d\x1be wq\x1b[201~"),
+    ],
+)
+def test_what_follows_a_paste_that_stood_still_is_pasted_too(
+    monkeypatch: pytest.MonkeyPatch, first: str, rest: str
+) -> None:
+    parser, found = Presses(), list[object]()
+    found += parser.feed("\x1b[200~" + first)
+    monkeypatch.setattr("trainplan_tui.widgets.presses.CUT", -1)
+    found += parser.tick()
+    found += parser.tick()
+    found += parser.feed(rest)
+    assert all(isinstance(event, Paste) for event in found)
+    assert "".join(event.text for event in found if isinstance(event, Paste)) == (first + rest).removesuffix(
+        "\x1b[201~"
+    )
     assert [event.key for event in parser.feed("j")] == ["j"]  # type: ignore[attr-defined]

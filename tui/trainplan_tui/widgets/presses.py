@@ -54,6 +54,7 @@ class Presses:
         self._held = ""
         self._string = False
         self._pasting: list[str] | None = None
+        self._late = False
         self._last = 0.0
 
     def feed(self, text: str) -> Iterator[Message]:
@@ -61,6 +62,8 @@ class Presses:
         self._last = monotonic()
         if not text:
             yield from self._released()
+        elif self._late and PASTED not in text and (len(text) == 1 or text[0] == "\x1b"):
+            self._pasting, self._late = None, False  # a key was pressed: the end of the paste was lost
         for character in text:
             yield from self._taken(character)
 
@@ -68,7 +71,7 @@ class Presses:
         """Events of what has waited long enough for its rest."""
         waited = monotonic() - self._last
         if self._pasting is not None and waited >= 4 * CUT:
-            yield from self._end_of_paste("")
+            yield from self._part_of_paste()
         elif self._held and waited >= (CUT if self._string or len(self._held) > 2 else ESCAPE_DELAY):
             yield from self._released()
 
@@ -126,6 +129,16 @@ class Presses:
         for character in held.removeprefix("\x1b"):
             yield from self._known._sequence_to_key_events(character)
 
+    def _part_of_paste(self) -> Iterator[Message]:
+        """What came of a paste whose rest is late. The rest is pasted too, whenever it comes; a key that is pressed ends it."""
+        text = "".join(self._pasting or ())
+        mark = next((PASTED[:end] for end in range(len(PASTED) - 1, 0, -1) if text.endswith(PASTED[:end])), "")
+        self._pasting, self._late = list(mark), True
+        if text != mark:
+            yield events.Paste(text.removesuffix(mark).replace("\x00", ""))
+
     def _end_of_paste(self, mark: str) -> Iterator[Message]:
-        text, self._pasting = "".join(self._pasting or ()).removesuffix(mark), None
-        yield events.Paste(text.replace("\x00", ""))
+        text, late = "".join(self._pasting or ()).removesuffix(mark), self._late
+        self._pasting, self._late = None, False
+        if text or not late:
+            yield events.Paste(text.replace("\x00", ""))
