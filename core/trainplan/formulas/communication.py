@@ -263,9 +263,11 @@ def tensor_shown_share(recomputed: float, sequence_parallel: float, exposed: flo
     """Share in sight of the four collectives of a layer, and two where forward is computed again.
 
     Backward sends the gradient of a column-parallel layer's input while it computes that of the weights: both all-reduces, or
-    with sequence parallelism both reduce-scatters, which are half of them. `exposed` of these stays in sight.
+    with sequence parallelism both reduce-scatters, which are half of them. `exposed` of these stays in sight, and as much of
+    what sequence parallelism gathers once more: the inputs that it keeps only a slice of, two gathers of half an all-reduce.
     """
-    return 1.0 - (2.0 - sequence_parallel) * (1.0 - exposed) / (4.0 + 2.0 * recomputed)
+    hidden = (2.0 - sequence_parallel) * (1.0 - exposed) - sequence_parallel * exposed
+    return 1.0 - hidden / (4.0 + 2.0 * recomputed)
 
 
 @formula("bytes", source=DEFINITION)
