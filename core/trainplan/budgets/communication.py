@@ -15,9 +15,11 @@ from trainplan.budgets.memory.recipe import element_bytes
 from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
+from trainplan.formulas import pipeline as p
 from trainplan.formulas import steptime as t
 from trainplan.frozen import record
 from trainplan.kinds import choose
@@ -68,11 +70,12 @@ class Traffic:
     layers: Figure
     microbatches: Figure
     pipeline: Figure
+    world: Figure
     domain: Figure
     side_by_side: Figure
 
 
-def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -> Traffic:
+def traffic(s: Situation, model: ModelBudget, mesh: MeshBudget, here: Cut, microbatches: Figure) -> Traffic:
     """The plan's."""
     return Traffic(
         here,
@@ -81,6 +84,7 @@ def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -
         model.shape.layers,
         microbatches,
         s["parallelism.pipeline"],
+        mesh.world_size,
         s["cluster.scale_up_domain"],
         s.switch("model.parallel_block", "1 where attention and MLP run side by side, else 0"),
     )
@@ -197,25 +201,23 @@ def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figur
 
 
 def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
-    """Activations and gradients between stages; sent both ways, and the time is what one microbatch waits for one way."""
+    """Activations and gradients between stages; sent both ways, and the time is what one microbatch waits for one way.
+
+    The link is the fabric unless one domain holds the whole job: stages are the outermost dimension of the mesh.
+    """
     virtual, schedule = s["parallelism.virtual_pipeline"], s.plan.parallelism.schedule
-    borders = f.turned_borders(w.pipeline) if schedule == "zb-v" else f.chain_borders(w.pipeline, virtual)
+    borders = p.turned_borders(w.pipeline) if schedule == "zb-v" else p.chain_borders(w.pipeline, virtual)
     parts = w.here.tensor if s.plan.training.framework in SCATTERS else w.here.split
-    sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
-    each = f.transfer_time(w.here.tokens, w.hidden, w.element, parts, virtual, w.pipeline, k.fabric)
-    starts = f.message_starts(
-        f.waited_messages(virtual, w.pipeline),
-        given("stages in other domains", 1.0, "1", "transfers between stages at the fabric's rate", kind="default"),
-    )
-    waited = f.time_times(total(transfers=each, starts=starts), w.microbatches)
-    return Operation(
-        "pipeline",
-        "stages, both ways",
-        sent,
-        "fabric" if link_of(w.pipeline, w.pipeline, w.pipeline) == "scale-up" else "none",
-        waited,
-        waited,
-    )
+    sent = p.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
+    rate = f.group_rate(w.world, w.domain, k.domain, k.fabric)
+    transfer = p.message_time(w.here.tokens, w.hidden, w.element, parts, rate)
+    one = given("one message", 1.0, "1", "definition", kind="default")
+    each = total(transfer=transfer, start=f.message_starts(one, f.leaves_domain(w.world, w.domain)))
+    waited = f.time_times(each, p.waited_messages(w.microbatches, virtual, w.pipeline))
+    shown = waited
+    if k.hides_stages:
+        shown = f.time_times(each, p.shown_messages(w.microbatches, virtual, w.pipeline))
+    return Operation("pipeline", "stages, both ways", sent, link_of(w.pipeline, w.world, w.domain), waited, shown)
 
 
 def communication_budget(operations: tuple[Operation, ...], step: Figure) -> CommunicationBudget:

@@ -110,7 +110,7 @@ def step_parts(
 ) -> tuple[Mapping[str, Figure], tuple[Operation, ...]]:
     """Parts of the step (s), whose sum it is, and its transfers; `no_step` is asked before."""
     last = tokens.stretches[-1].situation
-    made = _made(last, model, k, cut(last, speed.flops), tokens.microbatches)
+    made = _made(last, model, mesh, k, cut(last, speed.flops), tokens.microbatches)
     return _waterfall(last, model, mesh, tokens, bubble, k, made)
 
 
@@ -127,8 +127,8 @@ def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
     return "G4" if known and stages > most_stages(s, int(layers)) else None
 
 
-def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
-    shape, w = model.shape, traffic(s, model, here, microbatches)
+def _made(s: Situation, model: ModelBudget, mesh: MeshBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
+    shape, w = model.shape, traffic(s, model, mesh, here, microbatches)
     operations = [tensor_operation(k, w), context_operation(s, model, k, w), pipeline_operation(s, k, w)]
     if s.word("training.head") == "gathered":
         operations.append(head_operation(s, model, k, w, _head_count(s)))

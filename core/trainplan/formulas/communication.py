@@ -208,40 +208,6 @@ def group_rate(group: float, nodes: float, domain: float, fabric: float) -> floa
     return where(group <= nodes, domain, fabric)
 
 
-@formula("bytes", source="Megatron-LM p2p_communication.py: activations forward, gradients backward")
-def pipeline_bytes(
-    tokens: float, hidden: float, element: float, split: float, borders: float, microbatches: float, pipeline: float
-) -> float:
-    """Pipeline, the mean over ranks: both ways over every border between ranks."""
-    return 2.0 * borders * element * tokens * hidden / split * microbatches / pipeline
-
-
-@formula("1", source=DEFINITION)
-def chain_borders(pipeline: float, virtual: float) -> float:
-    """Borders between ranks that one microbatch crosses forward: one less than the chunks, none without a pipeline."""
-    return where(pipeline > 1.0, pipeline * virtual - 1.0, 0.0)
-
-
-@formula("1", source="Qi et al., zero bubble pipeline parallelism: the V turns on the last rank")
-def turned_borders(pipeline: float) -> float:
-    """Borders of a V: the chunks at its turn are on one rank."""
-    return 2.0 * (pipeline - 1.0)
-
-
-@formula("s", source=STUDY)
-def transfer_time(
-    tokens: float, hidden: float, element: float, split: float, virtual: float, pipeline: float, fabric: float
-) -> float:
-    """Transfers between stages that one microbatch waits for, at the fabric's rate."""
-    return where(pipeline > 1.0, virtual * element * tokens * hidden / (split * fabric), 0.0)
-
-
-@formula("1", source=STUDY)
-def waited_messages(virtual: float, pipeline: float) -> float:
-    """Messages between stages that one microbatch waits for: one each chunk, none without a pipeline."""
-    return where(pipeline > 1.0, virtual, 0.0)
-
-
 @formula("s", source=DEFINITION)
 def shown_time(transfers: float, exposed: float, fixed: float) -> float:
     """What stays in sight of transfers that overlap in part, and the fixed times."""
