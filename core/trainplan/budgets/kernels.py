@@ -227,6 +227,11 @@ def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure, Figure]:
     return linear, core, passes
 
 
+def linear_recomputed(s: Situation) -> Figure:
+    """Share of the linear layers that is computed again, by the plan's recompute and kind of framework."""
+    return _recomputed(s, stack_of(s))[0]
+
+
 def _last_skipped(s: Situation) -> Figure | None:
     """1 where recompute is full and stops early, else 0."""
     if s.plan.training.framework not in EARLY:

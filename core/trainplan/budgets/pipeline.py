@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from trainplan.budgets.kernels import linear_recomputed
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure
+from trainplan.figure import Figure, given, total
 from trainplan.formulas import pipeline as f
 from trainplan.kinds import choose
 
+SPLIT: Final = {"zb-h1": 2.0 / 3.0, "zb-h2": 1.0, "zb-v": 1.0}
+"""Schedules that split the backward pass, and how much of what is computed again they wait for."""
+
 
 def pipeline_bubble(s: Situation, microbatches: Figure) -> Figure:
-    """Idle time of the pipeline over ideal step time, with equal stages."""
+    """Idle time of the pipeline over ideal step time, with equal stages; where backward is split, recompute adds to it."""
+    idle, share = schedule_bubble(s, microbatches), SPLIT.get(s.plan.parallelism.schedule)
+    if share is None or s.kind("parallelism.recompute") == "none":
+        return idle
+    waited = given("share of recompute that is waited for", share, "1", "arXiv 2401.10241, table 2", kind="default")
+    again = f.recomputed_bubble(s["parallelism.pipeline"], microbatches, linear_recomputed(s), waited)
+    return total(nothing_again=idle, again=again)
+
+
+def schedule_bubble(s: Situation, microbatches: Figure) -> Figure:
+    """The bubble of the schedule's own table, where nothing is computed again."""
     p, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
     return choose(
         s.plan.parallelism.schedule,

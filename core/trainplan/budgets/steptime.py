@@ -35,7 +35,6 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total
 from trainplan.formulas import steptime as f
-from trainplan.formulas.pipeline import recomputed_bubble
 from trainplan.frozen import field_names, record
 
 WATERFALL: Final = (
@@ -188,23 +187,10 @@ def _waterfall(
     for dimension in ("tensor", "context", "expert", "pipeline", "data"):
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
-    found["bubble"] = f.bubble_time(_waits(s, bubble, k, m), mean, m)
+    found["bubble"] = f.bubble_time(bubble, mean, m)
     found["optimizer"] = _optimizer(s, updated(s, model, parts), k, m)
     found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
-
-
-SPLIT: Final = {"zb-h1": 2.0 / 3.0, "zb-h2": 1.0, "zb-v": 1.0}
-"""Schedules that split the backward pass, and how much of what is computed again they wait for."""
-
-
-def _waits(s: Situation, bubble: Figure, k: Conditions, m: Figure) -> Figure:
-    """Idle time over ideal time: the schedule's, and where backward is split what recompute adds to it."""
-    share = SPLIT.get(s.plan.parallelism.schedule)
-    if share is None:
-        return bubble
-    waited = given("share of recompute that is waited for", share, "1", "arXiv 2401.10241, table 2", kind="default")
-    return total(equal=bubble, again=recomputed_bubble(s["parallelism.pipeline"], m, k.linear_recomputed, waited))
 
 
 def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions, m: Figure) -> Figure:

@@ -7,29 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.shape import WIDEST, leaves_fused, older
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.unit import whole
 
-AMPERE: Final = 8.0
-"""The compute capability from which an NVIDIA part multiplies bf16 and FlashAttention runs."""
-WIDEST: Final = 256
-"""Elements of a head that FlashAttention takes: flash-attention issue 277, from its version 2."""
+KEPT: Final = ": TransformerEngine keeps every score instead, in memory and time"
 FP8_SIDE: Final = 16
 """Elements of which the sides of an fp8 product are multiples: TransformerEngine's own message, and torch._scaled_mm."""
-
-
-def _older(estimate: Estimate) -> bool:
-    part = estimate.situation.part
-    fact = None if part is None else part.get("compute_capability")
-    return fact is not None and isinstance(fact.value, int | float) and fact.value < AMPERE
 
 
 def no_bf16(estimate: Estimate) -> list[Finding]:
     """C18: bf16 on a part without it; stanford_alpaca issue 133, dolly issue 11 and nanoGPT pull request 277, on V100."""
     precision, part = estimate.plan.training.precision, estimate.situation.part
-    if part is None or not precision.startswith("bf16") or not _older(estimate):
+    if part is None or not precision.startswith("bf16") or not older(estimate.situation):
         return []
     message = f"{part.name} has no bf16: frameworks refuse it, or compute it in fp32"
     return [Finding("C18", "error", "compute", message, 'precision = "fp16-mixed"', ("training.precision",), 1e5)]
@@ -38,9 +30,10 @@ def no_bf16(estimate: Estimate) -> list[Finding]:
 def no_flash(estimate: Estimate) -> list[Finding]:
     """C19: FlashAttention on a part older than Ampere; LlamaFactory issue 3508 and Megatron-LM issue 525, on V100."""
     part = estimate.situation.part
-    if part is None or estimate.plan.training.attention != "flash" or not _older(estimate):
+    if part is None or estimate.plan.training.attention != "flash" or not older(estimate.situation):
         return []
-    message = f"FlashAttention has no kernel for {part.name}; unless another one stands in, every score is kept"
+    then = f"FlashAttention has no kernel for {part.name}"
+    message = then + (KEPT if leaves_fused(estimate.situation) else "; it is counted as if another one stood in")
     paths = ("training.attention", "cluster.accelerator")
     return [Finding("C19", "warning", "compute", message, 'attention = "eager"', paths, 60)]
 
@@ -51,9 +44,8 @@ def wide_heads(estimate: Estimate) -> list[Finding]:
     sizes = [size for size in (shape.query_size, shape.value_size) if isinstance(size, Figure) and size > WIDEST]
     if estimate.plan.training.attention != "flash" or not sizes:
         return []
-    message = (
-        f"FlashAttention takes heads of {WIDEST} at most, and one here has {whole(max(sizes))}: scores are kept instead"
-    )
+    message = f"FlashAttention takes heads of {WIDEST:.0f} at most, and one here has {whole(max(sizes))}"
+    message += KEPT if leaves_fused(estimate.situation) else "; it is counted as if another kernel stood in"
     fix = 'attention = "eager", or narrower heads'
     return [Finding("P14", "warning", "model", message, fix, ("model.head_dim", "training.attention"), 60)]
 

@@ -432,3 +432,21 @@ def test_the_longest_stage_has_to_fit_wherever_it_stands(varied: Varied) -> None
         staged = varied(more=stages.format("1B", first, then))
         assert float(staged.memory.total) == float(alone.total)
         assert staged.figure("tokens.global_batch_tokens") == then * float(staged.plan.batch.global_batch_sequences)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "none", "full"), [("zb-h1", 1 / 128, 6 / 512), ("zb-h2", 0.0, 3 / 512), ("1f1b", 3 / 128, 3 / 128)]
+)
+def test_the_bubble_of_a_split_backward_counts_recompute(
+    varied: Varied, schedule: str, none: float, full: float
+) -> None:
+    """arXiv 2401.10241, table 2, with T_F = T_W = 1 and T_B = 2: (p - 1)(T_F + T_B - T_W) over m 4, less T_W with zb-h2.
+
+    One number: the step waits for what the budget, finding P3 and the search say.
+    """
+    for word, expected in (("none", none), ("full", full)):
+        laid = varied(*LAID, f"parallelism.schedule={schedule}", f"parallelism.recompute={word}")
+        assert laid.figure("parallelism.bubble") == pytest.approx(expected)
+        waited = laid.step.waterfall["bubble"]
+        inputs = {name: float(one) for name, one in waited.named_inputs()}
+        assert float(waited) == pytest.approx(expected * inputs["mean"] * inputs["microbatches"])

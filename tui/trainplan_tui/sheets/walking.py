@@ -49,7 +49,8 @@ class WalkSheet:
 
     word = "walk"
     page = True
-    typing = asks = lets_go = False
+    typing = asks = False
+    lets_go = True  # what was ticked stays with the session
 
     def __init__(self, host: Host, at: int, acts: Acts) -> None:
         self.host, self.at, self.acts = host, at, acts
@@ -273,7 +274,7 @@ class WalkSheet:
             Entry("enter" if not tick else "space", "tick" if tick else "do it"),
             Entry("n", "next item"),
             Entry("N", "previous"),
-            Entry("S", "sign"),
+            *([] if self.acts.refusals(self.host, self.item) else [Entry("S", "sign")]),
             *([] if self.item.blocking else [Entry("W", "waive")]),
             Entry("a", "attach"),
             Entry("y", "copy all"),

@@ -16,6 +16,7 @@ from trainplan.budgets.memory.start import Start, restored
 from trainplan.budgets.memory.states import Held, States
 from trainplan.budgets.memory.work import Layers, Work, goes_round, nothing
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, largest, summed, total
 from trainplan.formulas import memory_work as f
@@ -80,7 +81,7 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
 def heaviest_layer(s: Situation, common: Common, stage: Stage, extra: Work) -> Heaviest:
     """What the heaviest layer of a rank adds; the same for ranks that hold the same layers."""
     dense, sparse, workspace = common.layers.dense, common.layers.sparse, common.start.workspace
-    apart = s.plan.training.attention == "eager" or goes_round(s)
+    apart = keeps_scores(s) or goes_round(s)
     return Heaviest(
         _larger(stage, dense.again, sparse.again),
         _larger(stage, dense.mlp, sparse.mlp) if apart else None,

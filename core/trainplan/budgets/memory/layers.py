@@ -12,6 +12,7 @@ from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per
 from trainplan.budgets.memory import recipe as r
 from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_layers as f
@@ -162,7 +163,7 @@ def _residual(s: Situation) -> Figure:
 def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
     """Attention without its core, and the core: score matrices, or the log-sum-exp."""
     parts = _latent(s, model) if model.shape.latent else _grouped(s, model)
-    if s.plan.training.attention == "eager":
+    if keeps_scores(s):
         return total(**parts), f.scores_kept(model.shape.heads, s["data.sequence_length"], score_bytes(s))
     return total(**parts), f.log_sum_exp_kept(model.shape.heads)
 
@@ -170,7 +171,7 @@ def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     element, kernels = element_bytes(s), word(s, "training.kernels")
     query, key_value = attention_widths(s, model)
-    if s.plan.training.attention == "eager" and kernels in EXPANDED and not _core_recomputed(s):
+    if keeps_scores(s) and kernels in EXPANDED and not _core_recomputed(s):
         parts = {"products": f.expanded_attention_kept(element, query)}
     else:
         parts = {"products": f.attention_kept(element, query, key_value)}

@@ -11,6 +11,7 @@ from trainplan.budgets.memory.recipe import Recipe, element_bytes, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_states as st
@@ -214,7 +215,7 @@ def goes_round(s: Situation) -> bool:
 
 def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
     """The attention half of a layer's backward, where it may hold more than the other."""
-    if s.plan.training.attention == "eager":
+    if keeps_scores(s):
         return _scores(s, model, cut, standing)
     if not goes_round(s):
         return nothing()
