@@ -180,6 +180,16 @@ def plain_logit(tensor: float, sharded: float) -> float:
     return 12.0 + 4.0 * sharded * (tensor > 1.0)
 
 
+@formula(
+    "bytes",
+    source="Megatron-LM d98e8a6, core/tensor_parallel/cross_entropy.py: logits are cast to fp32, and every step after it is in "
+    "place, the gradient too; core/fusions/fused_cross_entropy.py takes the same steps",
+)
+def megatron_logit(element: float, copy: float) -> float:
+    """Bytes of a logit at the peak of Megatron-LM's own loss: in the compute type and its fp32 copy, one where both are fp32."""
+    return copy + element * (element < copy)
+
+
 @formula("bytes", source="definition: the gradient of the head's input is made from the gradient of the logits")
 def head_input_gradient(
     tokens: float, element: float, hidden: float, residual_ranks: float, alive: float, last: float

@@ -69,12 +69,19 @@ def nothing(unit: str = "bytes") -> Figure:
 def logit_each(s: Situation) -> Figure:
     """Bytes of a logit at the peak of the loss."""
     kernel = word(s, "training.loss")
+    if _in_place(s):
+        return f.megatron_logit(element_bytes(s), _logit(kernel, 4.0, *s.origin("training.loss")))
     if kernel == "plain":
         return f.plain_logit(
             s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
         )
     each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
     return _logit(kernel, each, *s.origin("training.loss"))
+
+
+def _in_place(s: Situation) -> bool:
+    """Whether the loss is Megatron-LM's own, with fused steps or not: logits are cast to fp32, and no further copy is made."""
+    return s.plan.training.framework == "megatron" and word(s, "training.loss") in ("plain", "fused")
 
 
 def _fixed(s: Situation) -> bool:
@@ -100,14 +107,13 @@ def _flag(s: Situation, path: str, on: bool) -> Figure:
 
 def _alive_with_head(s: Situation) -> Figure:
     """1 where logits live while the head's input gradient is made, or it is made chunk by chunk; those of a plain loss are gone."""
-    return _alive(word(s, "training.loss"))
+    return _alive("plain" if _in_place(s) else word(s, "training.loss"))
 
 
 @cache
 def _alive(kernel: str) -> Figure:
-    return given(
-        f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES or kernel == "chunked"), "1", STUDY
-    )
+    lives = float(kernel in LOSS_BYTES or kernel == "chunked")
+    return given(f"input gradient with the logits, {kernel} loss", lives, "1", STUDY)
 
 
 ACCUMULATED: Final = given(
@@ -122,9 +128,8 @@ def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, F
     return recipe.element, cut.residual
 
 
-EVALUATED: Final = given(
-    "bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering"
-)
+_CAST: Final = "compute type and an fp32 copy, ml-engineering"
+EVALUATED: Final = given("bytes of a logit in evaluation", 6.0, "bytes", _CAST)
 
 
 def head_ranks(s: Situation) -> Figure:
