@@ -244,6 +244,15 @@ def unreduced_bytes(parameters: float, element: float, reduced: float) -> float:
     return parameters * (element + reduced)
 
 
+@formula(
+    "bytes",
+    source="PyTorch issue 154888: FSDP switches to NO_SHARD on one rank; torchtitan b5bcd76, parallel_dims.py: fsdp_enabled",
+)
+def between_ranks(held: float, ranks: float) -> float:
+    """Gathered weights and unreduced gradients beside shards in the compute type: none where one rank has all of them."""
+    return held * (ranks > 1.0)
+
+
 @formula("bytes", source="definition")
 def work_bytes(gathered: float, gradient: float) -> float:
     """Gathered weights and gradients on their way."""
