@@ -1,4 +1,4 @@
-"""Findings C18, C19, C20 and P14: a number type, a kernel, a head or a side that the part or the kernel does not take.
+"""Findings C18 to C22 and P14: a number type, a kernel, a head or a side that the part, the kernel or the framework does not take.
 
 C18 and C19 are said only of parts whose entry has a compute capability: what nobody read is not judged.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.legality.frameworks import Released
 from trainplan.budgets.shape import WIDEST, leaves_fused, older
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
@@ -92,4 +93,94 @@ def _side(size: object, times: object = 1.0, ranks: object = 1.0) -> float:
     return float(size) * float(times) / float(ranks)  # type: ignore[arg-type]
 
 
-SUPPORTED_CHECKS: Final = (no_bf16, no_flash, wide_heads, uneven_fp8)
+OPTIMIZERS: Final[dict[str, Released]] = {
+    "megatron": Released(
+        "Megatron-LM",
+        ("adamw", "muon", "lion", "sgd-momentum"),
+        "Megatron-LM d98e8a6, training/arguments.py: --optimizer adam, sgd, muon, lion, soap, adaptive_muon",
+    ),
+    "torchtitan": Released(
+        "torchtitan",
+        ("adamw", "muon"),
+        "torchtitan b5bcd76, components/optimizer/optimizer.py: Adam, AdamW, DistMuon, and NotImplementedError for others",
+    ),
+    "maxtext": Released(
+        "MaxText",
+        ("adamw", "muon", "sgd-momentum"),
+        "MaxText e591f30, configs/types.py, OptimizerType: adamw, adam_pax, sgd, muon",
+    ),
+}
+"""Optimizers by framework; DeepSpeed and FSDP take what they are handed."""
+
+TESTED: Final = ("adamw", "lion", "muon")
+"""Optimizers that DeepSpeed's stages take unasked: DeepSpeed edaa722, runtime/zero/utils.py, ZERO_SUPPORTED_OPTIMIZERS."""
+
+
+def unreleased_optimizer(estimate: Estimate) -> list[Finding]:
+    """C21: an optimizer that the framework's released code has not, or that its sharding takes on request alone."""
+    training, paths = estimate.plan.training, ("training.optimizer", "training.framework")
+    word, has = training.optimizer, OPTIMIZERS.get(training.framework)
+    if has is not None and word not in has.words:
+        message = f"{has.name}'s released code has no {word}: it has {', '.join(has.words[:-1])} and {has.words[-1]}"
+        fix = f'optimizer = "adamw"; the plan stands for a fork that has {word}'
+        return [Finding("C21", "warning", "compute", message, fix, paths, 1e4)]
+    sharded = estimate.situation.word("parallelism.sharding") != "none"
+    if training.framework != "deepspeed" or word in TESTED or not sharded:
+        return []
+    message = f"DeepSpeed's stages refuse {word} unless zero_allow_untested_optimizer is set"
+    return [Finding("C21", "warning", "compute", message, 'optimizer = "adamw", or that key set', paths, 1e4)]
+
+
+def refused_types(estimate: Estimate) -> list[Finding]:
+    """C22: number types that the framework refuses with the optimizer, or has not.
+
+    Megatron-LM d98e8a6, core/optimizer: __init__.py, no fp16 with emerging optimizers; optimizer_config.py, the precision-aware
+    optimizer is Adam's. torchtitan b5bcd76, config/configs.py: mixed_precision_param is bfloat16 or float32.
+    """
+    training, found = estimate.plan.training, list[tuple[str, str, tuple[str, ...]]]()
+    word = training.optimizer
+    if training.framework == "torchtitan" and training.precision == "fp16-mixed":
+        told, paths = (
+            "torchtitan has no fp16: it computes in bf16 or fp32",
+            ("training.precision", "training.framework"),
+        )
+        found.append((told, 'precision = "bf16-mixed"', paths))
+    if training.framework == "megatron" and word in EMERGING and training.precision == "fp16-mixed":
+        paths = ("training.precision", "training.optimizer")
+        found.append((f"{word} in fp16: Megatron-LM refuses it", 'precision = "bf16-mixed"', paths))
+    if training.framework == "megatron" and word != "adamw":
+        for name, on, fix in (
+            ("moment_dtype", training.moment_dtype == "bf16", 'moment_dtype = "fp32"'),
+            ("optimizer_offload", training.optimizer_offload, "optimizer_offload = false"),
+        ):
+            told = f"{name} with {word}: Megatron-LM's precision-aware optimizer, which it needs, is Adam's alone"
+            found.extend([(told, fix, (f"training.{name}", "training.optimizer"))] if on else [])
+    return [Finding("C22", "error", "compute", told, fix, paths, 1e5) for told, fix, paths in found]
+
+
+def scattered_muon(estimate: Estimate) -> list[Finding]:
+    """C22: DeepSpeed edaa722, runtime/zero: stage3.py, and stage_1_and_2.py with offload, refuse muon over reduce-scatter."""
+    training, sharding = estimate.plan.training, estimate.situation.word("parallelism.sharding")
+    offloaded = training.optimizer_offload and sharding in ("zero-1", "zero-2")
+    if training.framework != "deepspeed" or training.optimizer != "muon":
+        return []
+    if sharding not in ("zero-3", "hsdp") and not offloaded:
+        return []
+    what = f"{sharding} and optimizer_offload" if offloaded else str(sharding)
+    message = f"muon with {what}: DeepSpeed refuses it while reduce_scatter is on, as it is unless told otherwise"
+    paths = ("training.optimizer", "parallelism.sharding", *(["training.optimizer_offload"] if offloaded else []))
+    return [Finding("C22", "warning", "compute", message, 'optimizer = "adamw", or reduce_scatter off', paths, 1e4)]
+
+
+EMERGING: Final = ("muon", "lion")
+"""What Megatron-LM calls emerging optimizers, of the plan format's words."""
+
+SUPPORTED_CHECKS: Final = (
+    no_bf16,
+    no_flash,
+    wide_heads,
+    uneven_fp8,
+    unreleased_optimizer,
+    refused_types,
+    scattered_muon,
+)

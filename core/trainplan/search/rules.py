@@ -87,10 +87,12 @@ OF_STAGES: Final[Looks] = {
     lr.offloaded_stages: (PIPELINE,),
     lr.tied_stages: (PIPELINE,),
     lr.prediction_alone: (PIPELINE, CONTEXT),
+    lf.accumulated_fp8: (PIPELINE, MICROBATCHES),
 }
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
     ls.schedule: (SCHEDULE, PIPELINE, MICROBATCHES),
+    ls.filled_stages: (SCHEDULE, VIRTUAL, PIPELINE, MICROBATCHES),
     lr.fixed_chunks: (SCHEDULE, VIRTUAL),
 }
 OF_SHARDING: Final[Looks] = {
@@ -101,6 +103,8 @@ OF_SHARDING: Final[Looks] = {
     le.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
     le.replicated_groups: (SHARDING, SHARD, EXPERT, EXPERT_TENSOR, PIPELINE, RANKS),
     lr.sequence_groups: (SHARDING, CONTEXT),
+    lr.group_of_one: (SHARDING, SHARD, DATA),
+    lr.shared_states: (SHARDING,),
 }
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"

@@ -20,6 +20,9 @@ from trainplan.frozen import record
 ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose weights are one fp32 copy that is cast for compute."""
 
+UNCAST: Final = ("fp32", "bf16-pure")
+"""Precisions whose one copy is in the compute type already."""
+
 ALL_ON_HOST: Final = ("torchtitan", "fsdp")
 """Frameworks whose offload moves weights and gradients with the moments: PyTorch's CPUOffloadPolicy keeps all three on the host,
 copies shards in before each gather and reduced gradients out (torch.distributed.fsdp.fully_shard documentation)."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
-from trainplan.budgets.memory.recipe import Recipe, element_bytes, word
+from trainplan.budgets.memory.recipe import ONE_COPY, UNCAST, Recipe, element_bytes, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
@@ -26,9 +26,8 @@ LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
 CHUNKS: Final = 8.0
 """Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
 
-CHUNK: Final = given(
-    "tokens of a chunk", 256.0, "tokens", "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE", kind="default"
-)
+_TRL: Final = "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE"
+CHUNK: Final = given("tokens of a chunk", 256.0, "tokens", _TRL, kind="default")
 """Tokens of a chunk with Transformers' FSDP, whatever the length: a fixed number of chunks would grow with it."""
 
 BUCKET_ELEMENTS: Final = 5e8
@@ -70,12 +69,19 @@ def nothing(unit: str = "bytes") -> Figure:
 def logit_each(s: Situation) -> Figure:
     """Bytes of a logit at the peak of the loss."""
     kernel = word(s, "training.loss")
+    if _in_place(s):
+        return f.megatron_logit(element_bytes(s), _logit(kernel, 4.0, *s.origin("training.loss")))
     if kernel == "plain":
         return f.plain_logit(
             s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
         )
     each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
     return _logit(kernel, each, *s.origin("training.loss"))
+
+
+def _in_place(s: Situation) -> bool:
+    """Whether the loss is Megatron-LM's own, with fused steps or not: logits are cast to fp32, and no further copy is made."""
+    return s.plan.training.framework == "megatron" and word(s, "training.loss") in ("plain", "fused")
 
 
 def _fixed(s: Situation) -> bool:
@@ -101,19 +107,17 @@ def _flag(s: Situation, path: str, on: bool) -> Figure:
 
 def _alive_with_head(s: Situation) -> Figure:
     """1 where logits live while the head's input gradient is made, or it is made chunk by chunk; those of a plain loss are gone."""
-    return _alive(word(s, "training.loss"))
+    return _alive("plain" if _in_place(s) else word(s, "training.loss"))
 
 
 @cache
 def _alive(kernel: str) -> Figure:
-    return given(
-        f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES or kernel == "chunked"), "1", STUDY
-    )
+    lives = float(kernel in LOSS_BYTES or kernel == "chunked")
+    return given(f"input gradient with the logits, {kernel} loss", lives, "1", STUDY)
 
 
-ACCUMULATED: Final = given(
-    "bytes of a gradient summed over chunks", 4.0, "bytes", "torchtitan b5bcd76, components/loss.py, GradAccumulator"
-)
+_SUMS: Final = "torchtitan b5bcd76, components/loss.py, GradAccumulator"
+ACCUMULATED: Final = given("bytes of a gradient summed over chunks", 4.0, "bytes", _SUMS)
 
 
 def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, Figure]:
@@ -123,9 +127,8 @@ def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, F
     return recipe.element, cut.residual
 
 
-EVALUATED: Final = given(
-    "bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering"
-)
+_CAST: Final = "compute type and an fp32 copy, ml-engineering"
+EVALUATED: Final = given("bytes of a logit in evaluation", 6.0, "bytes", _CAST)
 
 
 def head_ranks(s: Situation) -> Figure:
@@ -241,7 +244,7 @@ def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
 
 def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: Layers) -> tuple[Figure, ...]:
     """Communication buffers at the loss, in the first layer's backward, at its end, and in the step."""
-    if recipe.gathers or s.plan.training.framework in ("torchtitan", "fsdp", "maxtext"):
+    if recipe.gathers or s.plan.training.framework in ONE_COPY:
         return _gathered(s, stage, parts, recipe)
     weights = f.largest_part(stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
@@ -283,12 +286,14 @@ def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[
     gathered = f.gathered_bytes(_ahead(gathers), layer, kept, recipe.element)
     root_gathered = f.gathered_bytes(nothing("1"), layer, kept, recipe.element)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
-    return (
+    moved = (
         f.work_bytes(root_gathered, f.dummy_gradients(recipe.element, nothing("1"), stage.last, head)),
         f.work_bytes(gathered, f.unreduced_bytes(layer, recipe.element, recipe.reduced)),
         f.work_bytes(root_gathered, f.unreduced_bytes(root, recipe.element, recipe.reduced)),
-        nothing(),
     )
+    if s.plan.training.framework in ONE_COPY and s.plan.training.precision in UNCAST:
+        moved = tuple(f.between_ranks(one, parts.ranks) for one in moved)
+    return (*moved, nothing())
 
 
 @cache
