@@ -112,8 +112,7 @@ def _alive_with_head(s: Situation) -> Figure:
 
 @cache
 def _alive(kernel: str) -> Figure:
-    lives = float(kernel in LOSS_BYTES or kernel == "chunked")
-    return given(f"input gradient with the logits, {kernel} loss", lives, "1", STUDY)
+    return given(f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked")), "1", STUDY)
 
 
 _SUMS: Final = "torchtitan b5bcd76, components/loss.py, GradAccumulator"
