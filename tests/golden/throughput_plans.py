@@ -204,7 +204,13 @@ def _training(source: str, row: Row) -> Row:
     if source in XLA:
         return {"framework": "maxtext", "precision": precision}
     if source in EAGER:
-        return {"framework": "megatron", "precision": "bf16-mixed", "attention": "eager", "gradient_dtype": "bf16", "loss": "plain"}
+        return {
+            "framework": "megatron",
+            "precision": "bf16-mixed",
+            "attention": "eager",
+            "gradient_dtype": "bf16",
+            "loss": "plain",
+        }
     return {"framework": "megatron", "precision": precision}
 
 

@@ -112,7 +112,8 @@ def _alive_with_head(s: Situation) -> Figure:
 
 @cache
 def _alive(kernel: str) -> Figure:
-    return given(f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked")), "1", STUDY)
+    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked"))
+    return given(name, lives, "1", STUDY)
 
 
 _SUMS: Final = "torchtitan b5bcd76, components/loss.py, GradAccumulator"
@@ -126,8 +127,7 @@ def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, F
     return recipe.element, cut.residual
 
 
-_CAST: Final = "compute type and an fp32 copy, ml-engineering"
-EVALUATED: Final = given("bytes of a logit in evaluation", 6.0, "bytes", _CAST)
+EVALUATED: Final = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and fp32 copy, ml-engineering")
 
 
 def head_ranks(s: Situation) -> Figure:
