@@ -79,7 +79,7 @@ def model_shape(s: Situation) -> Shape:
     layers, sparse = s["model.num_hidden_layers"], sparse_layers(s)
     expert_layers = _expert_layers(s, layers, sparse) if has_table(s, "moe") else None
     hidden, width = s["model.hidden_size"], s.value("model.embedding_size")
-    query, value = head_sizes(s)
+    query, value = _latent_sizes(s) if latent else (head_size(s), head_size(s))
     return Shape(
         layers,
         layers if expert_layers is None else mo.dense_layers(layers, expert_layers),
@@ -97,10 +97,7 @@ def model_shape(s: Situation) -> Shape:
     )
 
 
-def head_sizes(s: Situation) -> tuple[Figure, Figure]:
-    """Elements of one head of the queries and keys, and of the values."""
-    if not has_table(s, "mla"):
-        return head_size(s), head_size(s)
+def _latent_sizes(s: Situation) -> tuple[Figure, Figure]:
     query = at.latent_head_size(s["model.mla.qk_nope_head_dim"], s["model.mla.qk_rope_head_dim"])
     return query, s["model.mla.v_head_dim"]
 
@@ -162,7 +159,7 @@ def cannot_fuse(s: Situation) -> bool:
     common/fused_attn/fused_attn.cpp: cuDNN takes multiples of 8, in training 256 at most. What is left is
     UnfusedDotProductAttention. PyTorch's and Transformers' frameworks pad such heads, or have another fused kernel.
     """
-    return s.plan.training.framework == "megatron" and (older(s) or unfused(head_sizes(s)))
+    return s.plan.training.framework == "megatron" and (older(s) or _unfused(s))
 
 
 def older(s: Situation) -> bool:
@@ -171,10 +168,15 @@ def older(s: Situation) -> bool:
     return fact is not None and isinstance(fact.value, int | float) and fact.value < AMPERE
 
 
-def unfused(sizes: tuple[object, ...]) -> bool:
-    """Whether TransformerEngine has no fused core for heads of these sizes: values are padded to keys, or keys to values.
+def _unfused(s: Situation) -> bool:
+    """Whether TransformerEngine has no fused core for the plan's heads: values are padded to keys, or keys to values.
 
-    A size that is not known counts as taken.
+    Asked for each layer of an estimate, so of bare values; a size that is not known or not whole counts as taken.
     """
-    wider = max((float(size) for size in sizes if isinstance(size, Figure)), default=0.0)
-    return wider % 8.0 != 0.0 or wider > WIDEST
+    if has_table(s, "mla"):
+        parts = [s.value(f"model.mla.{name}") for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")]
+        wider = 0.0 if None in parts else max(parts[0] + parts[1], parts[2])
+    else:
+        hidden, count = s.value("model.hidden_size"), s.value("model.num_attention_heads")
+        wider = s.value("model.head_dim") or (hidden / count if hidden and count else 0.0)
+    return wider % 1.0 == 0.0 and (wider % 8.0 != 0.0 or wider > WIDEST)

@@ -29,7 +29,15 @@ from trainplan.budgets.memory.recipe import reduced_bytes
 from trainplan.budgets.memory.stages import end_layers, most_stages, turned_ends
 from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.recipe import MASTER_BYTES, MEGATRON, WEIGHT_BYTES, moment_bytes, moment_count
+from trainplan.budgets.recipe import (
+    MASTER_BYTES,
+    MEGATRON,
+    TORCHTITAN,
+    WEIGHT_BYTES,
+    moment_bytes,
+    moment_count,
+    one_copy,
+)
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
@@ -204,11 +212,12 @@ def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Co
 
 
 def _updated_bytes(s: Situation) -> Figure:
-    """Bytes that an update moves of one parameter, by optimizer and precision."""
-    precision = s.plan.training.precision
+    """Bytes that an update moves of one parameter, by optimizer, precision and whether a second weight is written."""
+    precision, source = s.plan.training.precision, TORCHTITAN if one_copy(s) else MEGATRON
     mixed = MASTER_BYTES[precision] > 0.0
-    kept = given("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], "bytes", MEGATRON)
-    weight = given("bytes of a weight written beside it", 2.0 if mixed else 0.0, "bytes", MEGATRON)
+    kept = given("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], "bytes", source)
+    second = 2.0 if mixed and not one_copy(s) else 0.0
+    weight = given("bytes of a weight written beside it", second, "bytes", source)
     gradient = reduced_bytes(s)
     if mixed and gradient == 2.0:
         gradient = given("bytes of a gradient cast and read", 10.0, "bytes", CAST)

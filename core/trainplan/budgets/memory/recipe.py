@@ -9,16 +9,13 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.memory.start import held_again
-from trainplan.budgets.recipe import moment_bytes, moment_count
+from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.memory_start import restored_bytes
 from trainplan.frozen import record
-
-ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
-"""Frameworks whose weights are one fp32 copy that is cast for compute."""
 
 UNCAST: Final = ("fp32", "bf16-pure")
 """Precisions whose one copy is in the compute type already."""
