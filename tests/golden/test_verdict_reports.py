@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_layout_cases import GIB, made
+from test_layout_cases import GIB, made, model
 
 
 def on(part: str, count: int, nodes: int = 1) -> dict[str, Any]:
@@ -75,6 +75,33 @@ ALPACA = {
     "training__attention": "eager",
     "data__sequence_length": 512,
 }
+SIXTY_FOUR = {**on("a100-sxm-80", 8, 8), "training__kernels": "torch-eager", "training__loss": "plain"}
+SEVENTY = llama("llama-2-70b", **{**SIXTY_FOUR, "data__sequence_length": 4096})
+TWO_SEQUENCES = {"batch__global_batch_sequences": 128, "batch__micro_batch_sequences": 2}
+RL = {
+    **on("h100-sxm", 8),
+    "model": {"preset": "llama-3.1-8b"},
+    "training__framework": "fsdp",
+    "training__kernels": "torch-eager",
+    "training__loss": "plain",
+    "data__sequence_length": 4096,
+    "batch__global_batch_sequences": 512,
+    "parallelism__tensor": 4,
+    "parallelism__sequence_parallel": False,
+}
+ONE_DEVICE = {
+    **factory("llama-3-8b", 1, **on("a100-sxm-80", 1)),
+    "data__sequence_length": 128,
+    "parallelism__sharding": "zero-2",
+}
+BAICHUAN = model(
+    num_hidden_layers=40,
+    hidden_size=5120,
+    intermediate_size=13696,
+    num_attention_heads=40,
+    vocab_size=64000,
+    position_embedding="alibi",
+)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +137,35 @@ ALPACA = {
             "stanford_alpaca 56, 2 devices",
             {**ALPACA, **on("a100-sxm-80", 2), "batch__global_batch_sequences": 16},
             True,
+        ),
+        (
+            "torchtitan performance.md, selective",
+            {**SEVENTY, "parallelism__recompute": "selective", "batch__global_batch_sequences": 64},
+            True,
+        ),
+        (
+            "torchtitan performance.md, selective, 2",
+            {**SEVENTY, **TWO_SEQUENCES, "parallelism__recompute": "selective"},
+            False,
+        ),
+        ("torchtitan performance.md, full, 2", {**SEVENTY, **TWO_SEQUENCES, "parallelism__recompute": "full"}, True),
+        ("NeMo-RL 366, 2 sequences", {**RL, "batch__micro_batch_sequences": 2}, True),
+        ("NeMo-RL 366, 4 sequences", {**RL, "batch__micro_batch_sequences": 4}, False),
+        ("OpenRLHF 698", ONE_DEVICE, False),
+        ("OpenRLHF 698, offloaded", {**ONE_DEVICE, "training__optimizer_offload": True}, True),
+        (
+            "LLaMA-Factory 740",
+            {
+                **FACTORY,
+                **FP16,
+                **on("a100-sxm-80", 4),
+                "model": BAICHUAN,
+                "training__attention": "eager",
+                "parallelism__sharding": "zero-2",
+                "data__sequence_length": 3200,
+                "batch__global_batch_sequences": 8,
+            },
+            False,
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
