@@ -1,7 +1,7 @@
 """Peaks that Megatron-Bridge's performance notes and Megatron-LM's pull requests print, with their recipes' settings.
 
 Their loss is Transformer Engine's, written over its logits: `_benchmark_common` of megatron/bridge/perf_recipes/_common.py at
-067f987. The peak printed is the last rank's, except where a note says rank 0.
+067f987.
 """
 
 from __future__ import annotations
@@ -23,31 +23,6 @@ def on(count: int, nodes: int = 1) -> dict[str, Any]:
         "cluster__accelerators_per_node": count,
         "cluster__accelerator": "h100-sxm",
     }
-
-
-@pytest.mark.parametrize(
-    ("tensor", "pipeline", "virtual", "peak"),
-    [(4, 4, 5, 58.8), (4, 4, 10, 60.2), (4, 8, 5, 53.2), (8, 4, 5, 50.2)],
-)
-def test_stages_and_chunks_of_seventy_billion_parameters(tensor: int, pipeline: int, virtual: int, peak: float) -> None:
-    """NVIDIA-NeMo/Megatron-Bridge pull 3107, skills/perf-memory-tuning: Llama 3 70B in fp8 on 32 H100, the last rank.
-
-    Twice as many chunks take more there and less on the first rank. Its weights are fp8 themselves, which no field says: the
-    first three read a tenth too much.
-    """
-    memory = made(
-        model={"preset": "llama-3-70b"},
-        **LIGHT,
-        **on(8, 4),
-        training__precision="fp8-mixed",
-        batch__global_batch_sequences=32,
-        parallelism__schedule="interleaved",
-        parallelism__tensor=tensor,
-        parallelism__pipeline=pipeline,
-        parallelism__virtual_pipeline=virtual,
-    ).memory
-    assert float(memory.table[-1].allocated) / GIB == pytest.approx(peak * GIGABYTE, rel=0.11)
-    assert memory.total < memory.usable
 
 
 def test_experts_over_two_nodes() -> None:
