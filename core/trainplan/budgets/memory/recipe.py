@@ -20,6 +20,9 @@ from trainplan.frozen import record
 UNCAST: Final = ("fp32", "bf16-pure")
 """Precisions whose one copy is in the compute type already."""
 
+WHOLE_INPUTS: Final = ("torchtitan", "fsdp")
+"""Frameworks whose tensor parallelism is DTensor's: it gathers tokens once, before the products."""
+
 ALL_ON_HOST: Final = ("torchtitan", "fsdp")
 """Frameworks whose offload moves weights and gradients with the moments: PyTorch's CPUOffloadPolicy keeps all three on the host,
 copies shards in before each gather and reduced gradients out (torch.distributed.fsdp.fully_shard documentation)."""
@@ -85,6 +88,13 @@ def in_fp8(s: Situation) -> bool:
 def input_bytes(s: Situation) -> Figure:
     """Bytes of an element of a product's input that is kept for backward."""
     return _one_byte() if in_fp8(s) else element_bytes(s)
+
+
+def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ranks: Figure) -> Figure:
+    """A layer whose products keep the tokens that sequence-parallel ranks gathered for them, as DTensor's do."""
+    if s.plan.training.framework not in WHOLE_INPUTS:
+        return layer
+    return total(layer=layer, gathered=ml.gathered_kept(tokens, norms, input_bytes(s), s["model.hidden_size"], ranks))
 
 
 def input_share(s: Situation) -> Figure:
