@@ -24,10 +24,8 @@ OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
 
 EXPANDED: Final = ("torch-eager", "megatron-te")
-"""Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies.
-
-Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave.
-"""
+"""Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies:
+Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave."""
 
 
 @record
