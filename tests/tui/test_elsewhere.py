@@ -121,6 +121,13 @@ async def test_a_walk_offers_no_signature_that_it_would_refuse(play, example: st
     assert "S" not in {entry.key for entry in app.sheets[-1].footer()}
 
 
+async def test_o_names_the_evidence_of_the_item_that_is_walked(play, example: str) -> None:
+    """Section 3.13 draws `o open` in the walk, and section 7 has it on every row."""
+    app = await play(example, "0 enter o")
+    assert app.message == "no evidence attached: a attaches a file"
+    assert "o" in {entry.key for entry in app.sheets[-1].footer()}
+
+
 @pytest.mark.parametrize(
     ("keys", "gone"),
     [
