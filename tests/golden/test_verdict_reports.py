@@ -77,7 +77,6 @@ ALPACA = {
 }
 SIXTY_FOUR = {**on("a100-sxm-80", 8, 8), "training__kernels": "torch-eager", "training__loss": "plain"}
 SEVENTY = llama("llama-2-70b", **{**SIXTY_FOUR, "data__sequence_length": 4096})
-TWO_SEQUENCES = {"batch__global_batch_sequences": 128, "batch__micro_batch_sequences": 2}
 RL = {
     **on("h100-sxm", 8),
     "model": {"preset": "llama-3.1-8b"},
@@ -139,16 +138,10 @@ BAICHUAN = model(
             True,
         ),
         (
-            "torchtitan performance.md, selective",
+            "torchtitan performance.md",
             {**SEVENTY, "parallelism__recompute": "selective", "batch__global_batch_sequences": 64},
             True,
         ),
-        (
-            "torchtitan performance.md, selective, 2",
-            {**SEVENTY, **TWO_SEQUENCES, "parallelism__recompute": "selective"},
-            False,
-        ),
-        ("torchtitan performance.md, full, 2", {**SEVENTY, **TWO_SEQUENCES, "parallelism__recompute": "full"}, True),
         ("NeMo-RL 366, 2 sequences", {**RL, "batch__micro_batch_sequences": 2}, True),
         ("NeMo-RL 366, 4 sequences", {**RL, "batch__micro_batch_sequences": 4}, False),
         ("OpenRLHF 698", ONE_DEVICE, False),
