@@ -171,6 +171,13 @@ def given(
     return figure
 
 
+def entered(origin: Given, value: float) -> Figure:
+    """As `given`, where the origin is known already: it says where a number enters, not which."""
+    figure = Figure(value)
+    figure.origin, figure.inputs = origin, ()
+    return figure
+
+
 def fields_given(paths: Iterable[str], values: Iterable[float | None], unit: str) -> tuple[Figure, ...]:
     """Fields of the plan file by their paths, all of one unit; blocked as missing where the file says none."""
     found: list[Figure] = []
@@ -184,13 +191,6 @@ def fields_given(paths: Iterable[str], values: Iterable[float | None], unit: str
     return tuple(found)
 
 
-def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
-    """A figure that `card` made of `inputs`."""
-    figure = Figure(value)
-    figure.origin, figure.inputs = card, inputs
-    return figure
-
-
 def _sum(*parts: float) -> float:
     value = 0.0
     for part in parts:
@@ -202,11 +202,20 @@ def _most(*parts: float) -> float:
     return max(parts)
 
 
-_Cards: TypeAlias = "dict[tuple[tuple[str, ...], str], Card]"
+class _Cards(dict[tuple[tuple[str, ...], str], Card]):
+    """Cards of one kind of combination by the names of its parts and their unit, made when first asked for."""
 
-_SUMS: _Cards = {}
-_MAXIMA: _Cards = {}
-"""Cards of combinations by the names of their parts and their unit."""
+    def __init__(self, name: str, body: Callable[..., float]) -> None:
+        self.name, self.body = name, body
+
+    def __missing__(self, key: tuple[tuple[str, ...], str]) -> Card:
+        names, unit = key
+        card = self[key] = Card(self.name, unit, "definition", True, names, self.body)
+        return card
+
+
+_SUMS: Final = _Cards("total", _sum)
+_MAXIMA: Final = _Cards("largest", _most)
 
 
 def total(**parts: Quantity) -> Figure:
@@ -227,7 +236,7 @@ def summed(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
         return cast("Figure", stop)
     if type(value) is not float:
         return cast("Figure", value)
-    return _combined(_SUMS, "total", _sum, names, parts, value)
+    return _combined(_SUMS, names, parts, value)
 
 
 def largest(**parts: Quantity) -> Figure:
@@ -236,7 +245,7 @@ def largest(**parts: Quantity) -> Figure:
         if type(part) is not Figure:
             return _largest_column(parts)
     figures = cast("tuple[Figure, ...]", tuple(parts.values()))
-    return _combined(_MAXIMA, "largest", _most, tuple(parts), figures, max(figures, default=math.nan))
+    return _combined(_MAXIMA, tuple(parts), figures, max(figures) if figures else math.nan)
 
 
 def _largest_column(parts: dict[str, Any]) -> Figure:
@@ -245,21 +254,13 @@ def _largest_column(parts: dict[str, Any]) -> Figure:
     return cast("Figure", reduce(maximum, parts.values()) if found is None else found)
 
 
-def _combined(
-    cards: _Cards,
-    name: str,
-    body: Callable[..., float],
-    names: tuple[str, ...],
-    parts: tuple[Figure, ...],
-    value: float,
-) -> Figure:
+def _combined(cards: _Cards, names: tuple[str, ...], parts: tuple[Figure, ...], value: float) -> Figure:
     unit = parts[0].origin.unit if parts else "1"
     if value - value != 0.0:  # nan or infinity
-        return blocked(f"undefined:{name}", unit)
-    card = cards.get((names, unit))
-    if card is None:
-        card = cards[names, unit] = Card(name, unit, "definition", True, names, body)
-    return derived(card, value, parts)
+        return blocked(f"undefined:{cards.name}", unit)
+    figure = Figure(value)
+    figure.origin, figure.inputs = cards[names, unit], parts
+    return figure
 
 
 def require(value: Quantity, ok: bool, code: str) -> Figure:
