@@ -34,6 +34,8 @@ from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
 
+UNMEASURED: Final = given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
+
 
 @record
 class RankMemory:
@@ -159,8 +161,8 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
     table: list[RankMemory] = []
     resident: dict[tuple[float, ...], _Resident] = {}
     for rank, stage in enumerate(found):
-        held_key = (float(stage.dense_layers), float(stage.expert_layers), float(stage.first), float(stage.last))
-        key = (*held_key, float(stage.in_flight))
+        held_key = (stage.dense_layers, stage.expert_layers, stage.first, stage.last)
+        key = (*held_key, stage.in_flight)
         if key not in seen:
             if held_key in resident and not every_rank:
                 continue
@@ -169,10 +171,16 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
                 extra = work(s, common.model, stage, common.parts, common.recipe, common.layers, common.cut)
                 resident[held_key] = _resident(s, common, stage, kept, extra)
             seen[key] = _rank(s, rank, common, stage, resident[held_key])
-        same = seen[key]
-        told = (same.instants, same.worst, same.allocated, same.reserved, same.total, same.restoring, same.restore)
-        table.append(RankMemory(rank, *told))
+        table.append(_as_rank(rank, seen[key]))
     return tuple(table)
+
+
+def _as_rank(rank: int, same: RankMemory) -> RankMemory:
+    """The same memory on another rank."""
+    if rank == same.rank:
+        return same
+    told = (same.instants, same.worst, same.allocated, same.reserved, same.total, same.restoring, same.restore)
+    return RankMemory(rank, *told)
 
 
 def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> _Resident:
@@ -191,11 +199,7 @@ def _rank(s: Situation, rank: int, common: Common, stage: Stage, here: _Resident
 
 def visible(s: Situation, reserved: Figure) -> Figure:
     """What the driver shows of what the allocator holds."""
-    calibration = (
-        given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
-        if s.value("memory.calibration") is None
-        else s["memory.calibration"]
-    )
+    calibration = UNMEASURED if s.value("memory.calibration") is None else s["memory.calibration"]
     return f.visible_bytes(reserved, s["memory.runtime_overhead"], calibration)
 
 

@@ -6,8 +6,7 @@ Those that in-flight microbatches do not move are apart, so that ranks which hol
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
-from typing import Final
+from typing import Final, cast
 
 from trainplan.budgets.memory.layers import Split
 from trainplan.budgets.memory.recipe import Recipe
@@ -43,9 +42,18 @@ class Instant:
     """
 
     name: str
-    parts: Mapping[str, Figure]
+    values: tuple[Figure, ...]
     allocated: Figure
     gives_back: bool = False
+
+    @property
+    def parts(self) -> Mapping[str, Figure]:
+        """Bytes by category; made when asked for, since an estimate has fifty instants and shows the parts of a few."""
+        return dict(zip(CATEGORIES, self.values, strict=True))
+
+    def part(self, category: str) -> Figure:
+        """Bytes of one category."""
+        return self.values[CATEGORIES.index(category)]
 
 
 @record
@@ -186,13 +194,14 @@ def _instant(
     return _summed(name, (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers))
 
 
-def _summed(name: str, values: tuple[Figure, ...], *, gives_back: bool = False) -> Instant:
-    return Instant(name, dict(zip(CATEGORIES, values, strict=True)), summed(CATEGORIES, values), gives_back)
+def _summed(name: str, values: tuple[Figure, ...], gives_back: bool = False) -> Instant:
+    return Instant(name, values, summed(CATEGORIES, values), gives_back)
 
 
 def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:
     """What the allocator holds at most: with fragmentation, but for an instant before which cached blocks are given back."""
-    kept, whole = dict[str, Figure](), dict[str, Figure]()
+    kept: dict[str, Figure] = {}
+    whole: dict[str, Figure] = {}
     for one in instants:
         (whole if one.gives_back else kept)[one.name] = one.allocated
     held = f.reserved_bytes(largest(**kept), s["memory.fragmentation"])
@@ -201,7 +210,11 @@ def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:
 
 def worst_of(instants: tuple[Instant, ...], held: Figure) -> Instant:
     """The instant at which that much is held, the first on a tie."""
+    most: Instant | None = None
     for one in instants:
-        if one.gives_back and one.allocated == held:
-            return one
-    return max((one for one in instants if not one.gives_back), key=attrgetter("allocated"))
+        if one.gives_back:
+            if one.allocated == held:
+                return one
+        elif most is None or one.allocated > most.allocated:
+            most = one
+    return cast("Instant", most)  # the loss is always among them

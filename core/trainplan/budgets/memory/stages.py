@@ -16,13 +16,14 @@ from trainplan.figure import Blocked, Figure, given
 from trainplan.formulas import memory_work as f
 from trainplan.formulas import pipeline as p
 from trainplan.frozen import record
-from trainplan.kinds import choose
 
 V_SHAPED: Final = ("zb-v", "dualpipe")
 """Schedules in which the first rank holds both ends of the model."""
 
 BY_ITSELF: Final = "torchtitan"
 """The framework that spreads layers which do not divide over chunks by itself, the ends a layer less."""
+
+ONE: Final = given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
 
 MOST_RANKS: Final = 1024
 """Pipeline ranks up to which the ledger is kept; a deeper pipeline is a mistake."""
@@ -192,14 +193,9 @@ def _with_prediction(s: Situation, model: ModelBudget, counts: tuple[int, int]) 
 
 
 def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microbatches: Figure) -> Stage:
-    first, last = holds_ends(s.plan.parallelism.schedule, rank, ranks)
-    return Stage(
-        _held(f"dense layers of rank {rank}", counts[0]),
-        _held(f"expert layers of rank {rank}", counts[1]),
-        _held(f"rank {rank} holds the embedding", float(first)),
-        _held(f"rank {rank} holds the head", float(last)),
-        in_flight(s, microbatches, _held("pipeline rank", rank), ranks),
-    )
+    held = _held_by(rank, counts, holds_ends(s.plan.parallelism.schedule, rank, ranks))
+    dense, sparse, first, last, place = held
+    return Stage(dense, sparse, first, last, in_flight(s, microbatches, place, ranks))
 
 
 def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
@@ -210,24 +206,30 @@ def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
 
 
 @lru_cache(4096)
-def _held(name: str, value: float) -> Figure:
-    return given(name, value, "1", "layers over the pipeline ranks", kind="default")
+def _held_by(rank: int, counts: tuple[int, int], ends: tuple[bool, bool]) -> tuple[Figure, ...]:
+    """What a rank holds, as the first fields of `Stage`, and its place; the same in every plan that gives it as much."""
+    told = {
+        f"dense layers of rank {rank}": counts[0],
+        f"expert layers of rank {rank}": counts[1],
+        f"rank {rank} holds the embedding": ends[0],
+        f"rank {rank} holds the head": ends[1],
+        "pipeline rank": rank,
+    }
+    source = "layers over the pipeline ranks"
+    return tuple([given(name, float(value), "1", source, kind="default") for name, value in told.items()])
 
 
 def in_flight(s: Situation, microbatches: Figure, rank: Figure, ranks: int) -> Figure:
     """Microbatches whose activations a rank holds at once, by schedule."""
     if ranks == 1:
-        return given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
-    stages, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
-    return choose(
-        s.plan.parallelism.schedule,
-        **{
-            "gpipe": lambda: microbatches,
-            "1f1b": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
-            "interleaved": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
-            "zb_h1": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
-            "zb_h2": lambda: f.twice_in_flight(microbatches, stages, rank),
-            "zb_v": lambda: f.level_in_flight(microbatches, stages),
-            "dualpipe": lambda: f.dual_in_flight(microbatches, stages),
-        },
-    )
+        return ONE
+    stages, schedule = s["parallelism.pipeline"], s.plan.parallelism.schedule
+    if schedule == "gpipe":
+        return microbatches
+    if schedule == "zb-h2":
+        return f.twice_in_flight(microbatches, stages, rank)
+    if schedule == "zb-v":
+        return f.level_in_flight(microbatches, stages)
+    if schedule == "dualpipe":
+        return f.dual_in_flight(microbatches, stages)
+    return f.one_forward_one_backward(microbatches, stages, s["parallelism.virtual_pipeline"], rank)
