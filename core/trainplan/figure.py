@@ -8,7 +8,7 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
@@ -220,6 +220,11 @@ _MAXIMA: Final = _Cards("largest", _most)
 
 def total(**parts: Quantity) -> Figure:
     """The sum of named parts of one unit, left to right; a column where one of them is."""
+    return summed(tuple(parts), tuple(parts.values()))
+
+
+def total_of(parts: Mapping[str, Quantity]) -> Figure:
+    """As `total`, where the parts are at hand in a mapping."""
     return summed(tuple(parts), tuple(parts.values()))
 
 

@@ -33,11 +33,23 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
     return wrap
 
 
+def named_sum(unit: str, *names: str) -> Callable[..., Figure]:
+    """The sum of parts that have the same names in every plan: what `figure.total` gives, at half its cost."""
+    return cast("Callable[..., Figure]", _call(Card("total", unit, "definition", True, names, _sum), added=True))
+
+
+def _sum(*parts: float) -> float:
+    value = 0.0
+    for part in parts:
+        value = value + part
+    return value
+
+
 _CALL: Final = """
 def call({names}):
     if {figures}:
         try:
-            value = body({names})
+            value = {value}
         except (ZeroDivisionError, OverflowError, ValueError):
             return undefined
         if value - value != 0.0:  # nan or infinity
@@ -51,17 +63,19 @@ def call({names}):
 
 
 @cache
-def _code(count: int) -> CodeType:
-    """The code of a formula of so many inputs."""
+def _code(count: int, added: bool) -> CodeType:
+    """The code of a formula of so many inputs, or of their sum."""
     names = [f"input_{place}" for place in range(count)]
-    figures = " and ".join(f"type({name}) is Figure" for name in names)
-    code: CodeType = compile(_CALL.format(names=", ".join(names), figures=figures), "<formula>", "exec").co_consts[0]
+    told, figures = ", ".join(names), " and ".join(f"type({name}) is Figure" for name in names)
+    value = " + ".join(("0.0", *names)) if added else f"body({told})"
+    text = _CALL.format(names=told, figures=figures, value=value)
+    code: CodeType = compile(text, "<formula>", "exec").co_consts[0]
     return code
 
 
-def _call(card: Card) -> FunctionType:
+def _call(card: Card, added: bool = False) -> FunctionType:
     """What stands for a formula: it takes figures, columns or bare numbers under the names that the body has for them."""
-    code, undefined = _code(len(card.names)), Blocked(f"undefined:{card.name}", card.unit)
+    code, undefined = _code(len(card.names), added), Blocked(f"undefined:{card.name}", card.unit)
     known = {"body": card.body, "card": card, "undefined": undefined, "Figure": Figure, "otherwise": _otherwise}
     code = code.replace(co_name=card.name, co_varnames=(*card.names, *code.co_varnames[len(card.names) :]))
     call = FunctionType(code, known, card.name)

@@ -27,7 +27,6 @@ from trainplan.figure import (
     total,
 )
 from trainplan.formula import formula
-from trainplan.kinds import choose
 from trainplan.plan.read import open_plan
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
@@ -127,16 +126,6 @@ def test_total_and_largest_keep_the_names() -> None:
 
 def test_sums_run_left_to_right() -> None:
     assert float(total(a=field(0.1), b=field(0.2), c=field(0.3))) == (0.1 + 0.2) + 0.3
-
-
-def test_choose_calls_one_branch() -> None:
-    called: list[str] = []
-
-    def branch(name: str) -> Any:
-        return lambda: called.append(name) or field(1.0)
-
-    choose("zero-1", zero_1=branch("zero-1"), none=branch("none"))
-    assert called == ["zero-1"]
 
 
 def test_require_blocks_by_the_code_of_the_finding() -> None:

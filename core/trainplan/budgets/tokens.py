@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, blocked, given, require, total
+from trainplan.figure import Blocked, Figure, blocked, given, require, total_of
 from trainplan.formulas import tokens as f
 from trainplan.frozen import record
 from trainplan.numeric import floor
@@ -96,7 +96,7 @@ def over_stretches(stretches: tuple[Stretch, ...], parts: list[Figure]) -> Figur
     """The sum over the stretches of a run, each under its name; the one part itself where there is one stretch."""
     if len(parts) == 1:
         return parts[0]
-    return total(**{_word(i, one): part for i, (one, part) in enumerate(zip(stretches, parts, strict=True))})
+    return total_of({_word(i, one): part for i, (one, part) in enumerate(zip(stretches, parts, strict=True))})
 
 
 def _word(index: int, stretch: Stretch) -> str:

@@ -13,7 +13,7 @@ from itertools import repeat
 from trainplan.budgets.contract import Contract
 from trainplan.budgets.situation import Situation, source_names
 from trainplan.budgets.tokens import Stretch, TokenBudget
-from trainplan.figure import Figure, blocked, fields_given, first_blocked, given, summed, total
+from trainplan.figure import Figure, blocked, fields_given, first_blocked, given, summed, total_of
 from trainplan.formulas import mixture as f
 from trainplan.frozen import record
 from trainplan.plan.tables import Stage
@@ -155,7 +155,7 @@ def _by_document(s: Situation, weights: Figures) -> Figures:
     parts = [
         weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)
     ]
-    whole = total(**{name: part for name, part, weight in zip(names, parts, weights, strict=True) if weight != 0})
+    whole = total_of({name: part for name, part, weight in zip(names, parts, weights, strict=True) if weight != 0})
     shares = zip(parts, weights, strict=True)
     return tuple([weight if weight == 0 else f.document_share(part, whole) for part, weight in shares])
 
@@ -167,5 +167,5 @@ def _by_block(s: Situation, rule: Contract, weights: Figures) -> Figures:
         return ()
     largest = max(range(len(counts)), key=lambda i: (counts[i], -i))
     others = {name: one for i, (name, one) in enumerate(_named(s, tuple(counts)).items()) if i != largest}
-    counts[largest] = f.block_rest(block, total(**others) if others else NO_OTHER)
+    counts[largest] = f.block_rest(block, total_of(others) if others else NO_OTHER)
     return tuple(map(f.block_share, counts, repeat(block)))

@@ -7,6 +7,7 @@ Kernel scratch, graph pools and NVLS buffers are not counted; `memory.fragmentat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.memory.instants import (
@@ -243,7 +244,12 @@ def band(s: Situation) -> tuple[Figure, Figure]:
     source = "residuals on measured rows, tests/golden/memory.toml"
     if s.value("model.mla.kv_lora_rank") is not None and word(s, "training.kernels") == "megatron-te":
         low, source = 0.80, f"{source}; {FUSED_ROTARY}"
-    return given("band, low", low, "1", source), given("band, high", high, "1", source)
+    return _edge("band, low", low, source), _edge("band, high", high, source)
+
+
+@cache
+def _edge(name: str, ratio: float, source: str) -> Figure:
+    return given(name, ratio, "1", source)
 
 
 def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from trainplan.budgets.memory.layers import Split
-from trainplan.budgets.memory.recipe import Recipe
+from trainplan.budgets.memory.recipe import Recipe, goes_round
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.start import Start, restored
 from trainplan.budgets.memory.states import Held, States
-from trainplan.budgets.memory.work import Layers, Work, goes_round, nothing
+from trainplan.budgets.memory.work import Layers, Work, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, largest, summed, total
+from trainplan.figure import Figure, given, largest
+from trainplan.formula import named_sum
 from trainplan.formulas import memory_work as f
 from trainplan.formulas.memory_start import tuned_temporaries
 from trainplan.formulas.memory_states import group_copies, step_copies
@@ -126,7 +127,7 @@ def _kept_each(s: Situation, common: Common, stage: Stage) -> tuple[Figure, Figu
     dense, sparse = common.layers.dense, common.layers.sparse
     if s.plan.training.activation_offload:
         each = f.offloaded_activations(_larger(stage, dense.stored, sparse.stored))
-        return each, given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
+        return each, ON_DEVICE
     each = f.rank_kept(
         stage.dense_layers,
         dense.stored,
@@ -148,6 +149,7 @@ def settled_instants(s: Situation, common: Common, kept: States, extra: Work) ->
     return tuple(found)
 
 
+ON_DEVICE: Final = given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
 SUB_GROUP: Final = given(
     "parameters of a sub-group", 1e9, "1", "DeepSpeed edaa722, runtime/zero/config.py: sub_group_size", kind="default"
 )
@@ -160,7 +162,7 @@ def _optimizer_step(s: Situation, common: Common, kept: States, extra: Work) -> 
     if copied:
         element = common.recipe.element
         copies = step_copies(gradients, element) if whole else group_copies(gradients, element, SUB_GROUP)
-        gradients, buffers = total(shard=gradients, copies=copies), none
+        gradients, buffers = IN_STEP(shard=gradients, copies=copies), none
     values = (kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers)
     return _summed("optimizer step", values, gives_back=copied and whole)
 
@@ -194,8 +196,12 @@ def _instant(
     return _summed(name, (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers))
 
 
+ALLOCATED: Final = named_sum("bytes", *CATEGORIES)
+IN_STEP: Final = named_sum("bytes", "shard", "copies")
+
+
 def _summed(name: str, values: tuple[Figure, ...], gives_back: bool = False) -> Instant:
-    return Instant(name, values, summed(CATEGORIES, values), gives_back)
+    return Instant(name, values, ALLOCATED(*values), gives_back)
 
 
 def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:

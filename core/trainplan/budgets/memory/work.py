@@ -7,12 +7,13 @@ from typing import Final
 
 from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
-from trainplan.budgets.memory.recipe import Recipe, element_bytes, word
+from trainplan.budgets.memory.recipe import Recipe, element_bytes, goes_round, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import memory_states as st
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
@@ -30,9 +31,17 @@ CHUNK: Final = given(
 )
 """Tokens of a chunk with Transformers' FSDP, whatever the length: a fixed number of chunks would grow with it."""
 
-BUCKET_ELEMENTS: Final = 5e8
+BUCKET_ELEMENTS: Final = given("elements in a bucket", 5e8, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+BUCKETS: Final = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")
 
 ONE: Final = given("ranks that have a part each", 1.0, "1", "every tensor rank has the whole", kind="default")
+
+
+AT_LOSS: Final = named_sum("bytes", "copies", "hidden_gradient")
+WITH_GATHERED: Final = named_sum("bytes", "passing", "gathered")
+WITH_SCORES: Final = named_sum("bytes", "passing", "scores")
+WHOLE_SCORES: Final = named_sum("bytes", "scores", "products", "standing")
+IN_RING: Final = named_sum("bytes", "ring", "products")
 
 
 @record
@@ -70,11 +79,11 @@ def logit_each(s: Situation) -> Figure:
     """Bytes of a logit at the peak of the loss."""
     kernel = word(s, "training.loss")
     if kernel == "plain":
-        return f.plain_logit(
-            s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
-        )
+        shared = float(word(s, "training.head") == "vocab-parallel")
+        return f.plain_logit(s["parallelism.tensor"], _head(shared, "1 where the vocabulary is shared", s))
     each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
-    return _logit(kernel, each, *s.origin("training.loss"))
+    source = f"bytes of a logit, {kernel} loss; {STUDY}"
+    return _field("training.loss", each, "bytes", source, *s.origin("training.loss"))
 
 
 def _fixed(s: Situation) -> bool:
@@ -88,14 +97,12 @@ def _tokens_at_once(s: Situation, cut: Split) -> Figure:
 
 
 @cache
-def _logit(kernel: str, each: float, kind: str, verified: bool) -> Figure:
-    source = f"bytes of a logit, {kernel} loss; {STUDY}"
-    return given("training.loss", each, "bytes", source, kind=kind, verified=verified, is_field=True)
+def _field(path: str, value: float, unit: str, source: str, kind: str, verified: bool) -> Figure:
+    return given(path, value, unit, source, kind=kind, verified=verified, is_field=True)
 
 
-def _flag(s: Situation, path: str, on: bool) -> Figure:
-    kind, verified = s.origin(path)
-    return given(path, float(on), "1", "1 where the vocabulary is shared", kind=kind, verified=verified, is_field=True)
+def _head(value: float, source: str, s: Situation) -> Figure:
+    return _field("training.head", value, "1", source, *s.origin("training.head"))
 
 
 def _alive_with_head(s: Situation) -> Figure:
@@ -131,16 +138,16 @@ def head_ranks(s: Situation) -> Figure:
     """Ranks that divide the vocabulary at the loss."""
     if word(s, "training.head") == "vocab-parallel":
         return s["parallelism.tensor"]
-    kind, verified = s.origin("training.head")
-    source = "ranks that divide the logits: one, where the head is gathered"
-    return given("training.head", 1.0, "1", source, kind=kind, verified=verified, is_field=True)
+    return _head(1.0, "ranks that divide the logits: one, where the head is gathered", s)
 
 
 def matmul_weights(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
     """Matmul weights of one layer on one tensor rank; of experts, one."""
-    named = dict(zip(("attention", "mlp", "expert", "shared"), parts, strict=False))
-    found = {name: one.weights for name, one in named.items() if one is not None}
-    return st.held_parameters(total(**found), nothing("1"), s["parallelism.tensor"])
+    found: dict[str, Figure] = {}
+    for name, one in zip(("attention", "mlp", "expert", "shared"), parts, strict=False):
+        if one is not None:
+            found[name] = one.weights
+    return st.held_parameters(total_of(found), nothing("1"), s["parallelism.tensor"])
 
 
 def work(
@@ -148,7 +155,7 @@ def work(
 ) -> Work:
     """Every working set of one pipeline rank."""
     local, (summed, ranks) = head_ranks(s), _input_gradient(s, recipe, cut)
-    logits = total(
+    logits = AT_LOSS(
         copies=f.logit_bytes(_tokens_at_once(s, cut), model.padded_vocabulary, local, logit_each(s), stage.last),
         hidden_gradient=f.head_input_gradient(
             cut.tokens, summed, s["model.hidden_size"], ranks, _alive_with_head(s), stage.last
@@ -159,10 +166,10 @@ def work(
         cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, width, cut.tensor
     )
     if model.expert is not None:
-        temporaries = total(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
+        temporaries = WITH_GATHERED(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
     standing = _score_buffer(s, model, cut)
     if _stands(s):
-        temporaries = total(passing=temporaries, scores=standing)
+        temporaries = WITH_SCORES(passing=temporaries, scores=standing)
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
         logits,
@@ -192,24 +199,23 @@ BUFFERED: Final = (
 )
 
 
+@cache
+def _score(name: str, value: float, source: str) -> Figure:
+    return given(name, value, "bytes", source)
+
+
 def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
     """Attention half of a layer's backward: gradients of the stream and of the products, and score matrices."""
     query, _ = attention_widths(s, model)
     kept, peak = float(score_bytes(s)), SCORE_PEAK.get(word(s, "training.kernels"), 0.0)
-    each = given("bytes of a score beside the kept ones", max(peak - kept, float(element_bytes(s))), "bytes", STUDY)
-    return total(
+    each = _score("bytes of a score beside the kept ones", max(peak - kept, float(element_bytes(s))), STUDY)
+    return WHOLE_SCORES(
         scores=f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor),
         products=f.attention_temporaries(
             cut.tokens, element_bytes(s), s["model.hidden_size"], cut.residual, query, cut.tensor
         ),
         standing=standing,
     )
-
-
-def goes_round(s: Situation) -> bool:
-    """Whether PyTorch's ring attention gathers keys and values; Megatron-LM and DeepSpeed have their own."""
-    one = isinstance(s["parallelism.context"], Figure) and s["parallelism.context"] == 1.0
-    return s.plan.training.framework in ("torchtitan", "fsdp") and s.plan.parallelism.context_type == "ring" and not one
 
 
 def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
@@ -219,7 +225,7 @@ def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -
     if not goes_round(s):
         return nothing()
     element, hidden, (query, key_value) = element_bytes(s), s["model.hidden_size"], attention_widths(s, model)
-    both = total(
+    both = IN_RING(
         ring=f.ring_temporaries(cut.tokens, element, query, key_value, s["parallelism.context"], cut.tensor),
         products=f.attention_temporaries(cut.tokens, element, hidden, cut.residual, query, cut.tensor),
     )
@@ -234,7 +240,7 @@ def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
     """One score matrix that Megatron-LM's own attention makes once and keeps for good; others take a new one each time."""
     if not _stands(s):
         return nothing()
-    each = given("bytes of a score in the standing buffer", float(element_bytes(s)), "bytes", BUFFERED)
+    each = _score("bytes of a score in the standing buffer", float(element_bytes(s)), BUFFERED)
     return f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor)
 
 
@@ -265,12 +271,11 @@ def bucket_elements(s: Situation) -> Figure:
     """Elements of one gradient bucket: the plan's, else DeepSpeed's default."""
     if s.value("parallelism.bucket_elements") is not None:
         return s["parallelism.bucket_elements"]
-    return given("elements in a bucket", BUCKET_ELEMENTS, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+    return BUCKET_ELEMENTS
 
 
 def _buckets(s: Situation, recipe: Recipe) -> Figure:
-    count = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")
-    return f.bucket_bytes(count, bucket_elements(s), recipe.element)
+    return f.bucket_bytes(BUCKETS, bucket_elements(s), recipe.element)
 
 
 def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[Figure, ...]:
