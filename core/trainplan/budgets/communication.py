@@ -101,7 +101,7 @@ def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -
 
 def link_of(group: Figure, span: Figure, domain: Figure) -> str:
     """Which link a group needs that spans so many ranks: none, scale-up, or fabric; empty for a column of layouts."""
-    if not all(isinstance(one, Figure) for one in (group, span, domain)):
+    if not (isinstance(group, Figure) and isinstance(span, Figure) and isinstance(domain, Figure)):
         return ""
     return "none" if group <= 1 else "scale-up" if span <= domain else "fabric"
 

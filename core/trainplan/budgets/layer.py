@@ -48,10 +48,14 @@ class Layer:
 
     def of(self, *kinds: Kind) -> Figure | None:
         """Parameters of the kinds named."""
+        if len(self.tensors) == 1:
+            return self.tensors[0].parameters if self.tensors[0].kind in kinds else None
         return sum_of([tensor for tensor in self.tensors if tensor.kind in kinds])
 
     def held(self, *, split: bool) -> Figure | None:
         """Parameters that tensor ranks split, or those that every one of them holds."""
+        if len(self.tensors) == 1:
+            return self.tensors[0].parameters if self.tensors[0].split is split else None
         return sum_of([tensor for tensor in self.tensors if tensor.split is split])
 
 

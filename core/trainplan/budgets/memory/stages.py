@@ -20,6 +20,9 @@ from trainplan.frozen import record
 V_SHAPED: Final = ("zb-v", "dualpipe")
 """Schedules in which the first rank holds both ends of the model."""
 
+LEVEL: Final = ("gpipe", "zb-v", "dualpipe")
+"""Schedules that keep as many microbatches on every rank."""
+
 BY_ITSELF: Final = "torchtitan"
 """The framework that spreads layers which do not divide over chunks by itself, the ends a layer less."""
 
@@ -120,6 +123,7 @@ def _shared(layers: int, parts: int) -> tuple[int, ...]:
     return _even(layers, parts)
 
 
+@lru_cache(1024)
 def _even(layers: int, stages: int) -> tuple[int, ...]:
     return tuple(layers * (rank + 1) // stages - layers * rank // stages for rank in range(stages))
 
@@ -134,17 +138,24 @@ def _with_ends(layers: int, stages: int, first: float | None, last: float | None
 
 def chunk_layers(s: Situation, sparse: tuple[bool, ...]) -> list[tuple[int, int]]:
     """Dense and expert layers of each pipeline rank, over all its chunks."""
-    counts = _by_chunk(s, len(sparse))
+    counts, turned = _by_chunk(s, len(sparse)), s.plan.parallelism.schedule == "zb-v"
+    return list(_over_ranks(sparse, counts, int(s["parallelism.pipeline"]), turned))
+
+
+@lru_cache(1024)
+def _over_ranks(
+    sparse: tuple[bool, ...], counts: tuple[int, ...], pipeline: int, turned: bool
+) -> tuple[tuple[int, int], ...]:
     before = list(accumulate(sparse, initial=0))
-    pipeline = int(s["parallelism.pipeline"])
     found = [(0, 0)] * pipeline
     start = 0
     for chunk, count in enumerate(counts):
         first, last = min(start, len(sparse)), min(start + count, len(sparse))
-        rank, experts = _holder(s, chunk, pipeline), before[last] - before[first]
+        rank = 2 * pipeline - 1 - chunk if turned and chunk >= pipeline else chunk % pipeline
+        experts = before[last] - before[first]
         found[rank] = (found[rank][0] + count - experts, found[rank][1] + experts)
         start += count
-    return found
+    return tuple(found)
 
 
 def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
@@ -158,21 +169,29 @@ def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
     return layer_counts(s, layers)
 
 
-def _holder(s: Situation, chunk: int, pipeline: int) -> int:
-    if s.plan.parallelism.schedule == "zb-v" and chunk >= pipeline:
-        return 2 * pipeline - 1 - chunk
-    return chunk % pipeline
-
-
 def _mirrored(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """DualPipe: each rank holds its stage and the mirrored one."""
     return [(a + c, b + d) for (a, b), (c, d) in zip(found, reversed(found), strict=True)]
 
 
 def stages(s: Situation, model: ModelBudget, microbatches: Figure) -> list[Stage]:
-    """Every pipeline rank of a plan, from 0."""
-    held = held_layers(s, model)
-    return [_stage(s, rank, counts, len(held), microbatches) for rank, counts in enumerate(held)]
+    """Every pipeline rank of a plan, from 0.
+
+    Where a schedule keeps as many microbatches on every rank, those that hold the same are one stage.
+    """
+    held, schedule = held_layers(s, model), s.plan.parallelism.schedule
+    level = schedule in LEVEL
+    known: dict[tuple[tuple[int, int], tuple[bool, bool]], Stage] = {}
+    found: list[Stage] = []
+    for rank, counts in enumerate(held):
+        ends = holds_ends(schedule, rank, len(held))
+        same = known.get((counts, ends)) if level else None
+        if same is None:
+            dense, sparse, first, last, place = _held_by(rank, counts, ends)
+            same = Stage(dense, sparse, first, last, in_flight(s, microbatches, place, len(held)))
+            known[counts, ends] = same
+        found.append(same)
+    return found
 
 
 def held_layers(s: Situation, model: ModelBudget) -> list[tuple[int, int]]:
@@ -190,12 +209,6 @@ def _with_prediction(s: Situation, model: ModelBudget, counts: tuple[int, int]) 
         return counts
     depth = int(s["model.mtp.num_nextn_predict_layers"])
     return (counts[0], counts[1] + depth) if model.shape.sparse[-1] else (counts[0] + depth, counts[1])
-
-
-def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microbatches: Figure) -> Stage:
-    held = _held_by(rank, counts, holds_ends(s.plan.parallelism.schedule, rank, ranks))
-    dense, sparse, first, last, place = held
-    return Stage(dense, sparse, first, last, in_flight(s, microbatches, place, ranks))
 
 
 def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
