@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
-from trainplan.frozen import frozen
+from trainplan.frozen import record
 from trainplan.numeric import maximum, where
 
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ KINDS: Final = ("missing", "assumed", "default", "published", "catalogue", "pres
 RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
-@frozen
+@record
 class Card:
     """What a formula says of itself: its name, unit, source, and whether the source was read again."""
 

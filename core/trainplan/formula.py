@@ -35,7 +35,8 @@ def formula(unit: str, *, source: str, verified: bool = True) -> Callable[[Calla
 
 def named_sum(unit: str, *names: str) -> Callable[..., Figure]:
     """The sum of parts that have the same names in every plan: what `figure.total` gives, at half its cost."""
-    return cast("Callable[..., Figure]", _call(Card("total", unit, "definition", True, names, _sum), added=True))
+    body = cast("Callable[..., float]", _WRITTEN_OUT.get(len(names), _sum))
+    return cast("Callable[..., Figure]", _call(Card("total", unit, "definition", True, names, body)))
 
 
 def _sum(*parts: float) -> float:
@@ -45,11 +46,26 @@ def _sum(*parts: float) -> float:
     return value
 
 
+def _two(a: float, b: float) -> float:
+    return 0.0 + a + b
+
+
+def _three(a: float, b: float, c: float) -> float:
+    return 0.0 + a + b + c
+
+
+def _seven(a: float, b: float, c: float, d: float, e: float, f: float, g: float) -> float:
+    return 0.0 + a + b + c + d + e + f + g
+
+
+_WRITTEN_OUT: Final = {2: _two, 3: _three, 7: _seven}
+"""Sums of as many parts as occur often; an instant of a rank has seven."""
+
 _CALL: Final = """
 def call({names}):
     if {figures}:
         try:
-            value = {value}
+            value = body({names})
         except (ZeroDivisionError, OverflowError, ValueError):
             return undefined
         if value - value != 0.0:  # nan or infinity
@@ -63,19 +79,17 @@ def call({names}):
 
 
 @cache
-def _code(count: int, added: bool) -> CodeType:
-    """The code of a formula of so many inputs, or of their sum."""
+def _code(count: int) -> CodeType:
+    """The code of a formula of so many inputs."""
     names = [f"input_{place}" for place in range(count)]
-    told, figures = ", ".join(names), " and ".join(f"type({name}) is Figure" for name in names)
-    value = " + ".join(("0.0", *names)) if added else f"body({told})"
-    text = _CALL.format(names=told, figures=figures, value=value)
-    code: CodeType = compile(text, "<formula>", "exec").co_consts[0]
+    figures = " and ".join(f"type({name}) is Figure" for name in names)
+    code: CodeType = compile(_CALL.format(names=", ".join(names), figures=figures), "<formula>", "exec").co_consts[0]
     return code
 
 
-def _call(card: Card, added: bool = False) -> FunctionType:
+def _call(card: Card) -> FunctionType:
     """What stands for a formula: it takes figures, columns or bare numbers under the names that the body has for them."""
-    code, undefined = _code(len(card.names), added), Blocked(f"undefined:{card.name}", card.unit)
+    code, undefined = _code(len(card.names)), Blocked(f"undefined:{card.name}", card.unit)
     known = {"body": card.body, "card": card, "undefined": undefined, "Figure": Figure, "otherwise": _otherwise}
     code = code.replace(co_name=card.name, co_varnames=(*card.names, *code.co_varnames[len(card.names) :]))
     call = FunctionType(code, known, card.name)
