@@ -246,17 +246,21 @@ def summed(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
 
 def largest(**parts: Quantity) -> Figure:
     """The largest of named parts of one unit; a column where one of them is."""
-    for part in parts.values():
+    return largest_of(tuple(parts), tuple(parts.values()))
+
+
+def largest_of(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
+    """As `largest`, where names and parts are at hand as two tuples."""
+    for part in parts:
         if type(part) is not Figure:
             return _largest_column(parts)
-    figures = cast("tuple[Figure, ...]", tuple(parts.values()))
-    return _combined(_MAXIMA, tuple(parts), figures, max(figures) if figures else math.nan)
+    return _combined(_MAXIMA, names, parts, max(parts) if parts else math.nan)
 
 
-def _largest_column(parts: dict[str, Any]) -> Figure:
+def _largest_column(parts: tuple[Any, ...]) -> Figure:
     """As `largest`, where not every part is a figure."""
-    found = next((part for part in parts.values() if isinstance(part, Blocked)), None)
-    return cast("Figure", reduce(maximum, parts.values()) if found is None else found)
+    found = first_blocked(parts)
+    return cast("Figure", reduce(maximum, parts) if found is None else found)
 
 
 def _combined(cards: _Cards, names: tuple[str, ...], parts: tuple[Figure, ...], value: float) -> Figure:

@@ -199,8 +199,9 @@ class Situation(dict[str, Figure]):
 
     def _number(self, path: str) -> Figure:
         place = PLACES[path]
-        own = self._own(place)
-        if own is not None and place.field in self._tables[place.tables][1]:
+        values, written = self._tables.get(place.tables) or self._read(place.tables)
+        own = values.get(place.field)
+        if own is not None and place.field in written:
             kind = self._kind(path)
             return entered(place.origin if kind == "file" else place.origin._replace(kind=kind), own)
         named = self._named(place)

@@ -7,7 +7,8 @@ Kernel scratch, graph pools and NVLS buffers are not counted; `memory.fragmentat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Final
 
 from trainplan.budgets.memory.instants import (
@@ -31,7 +32,7 @@ from trainplan.budgets.memory.work import Layers, Work, matmul_weights, nothing,
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
-from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest
+from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest_of
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
 
@@ -205,8 +206,9 @@ def visible(s: Situation, reserved: Figure) -> Figure:
 
 
 def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
-    ranks = {f"{one.rank}.total": one.total for one in table}
-    peak = largest(**{f"rank {one.rank}": one.total for one in table})
+    names, keys = _names(tuple(map(_RANK, table)))
+    totals = tuple(map(_TOTAL, table))
+    peak = largest_of(names, totals)
     worst = next(one for one in table if one.total == peak)
     usable = s["cluster.memory_per_accelerator"]
     low, high = band(s)
@@ -219,15 +221,25 @@ def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
         total=peak,
         total_low=f.band_edge(peak, low),
         total_high=f.band_edge(peak, high),
-        restore=largest(**{f"rank {one.rank}": one.restore for one in table}),
+        restore=largest_of(names, tuple(map(_RESTORE, table))),
         usable=usable,
         headroom=f.headroom(usable, peak),
         worst_rank=rank,
         worst_instant=Choice(worst.worst.name, "the largest instant of the worst rank", inputs=(worst.allocated,)),
-        ranks=ranks,
+        ranks=dict(zip(keys, totals, strict=True)),
         table=table,
     )
 
+
+@lru_cache(100)
+def _names(ranks: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What ranks are called where the largest is told, and the keys of their totals."""
+    return tuple([f"rank {rank}" for rank in ranks]), tuple([f"{rank}.total" for rank in ranks])
+
+
+_RANK: Final = attrgetter("rank")
+_TOTAL: Final = attrgetter("total")
+_RESTORE: Final = attrgetter("restore")
 
 FUSED_ROTARY: Final = (
     "Megatron-LM d98e8a6, fusions/fused_mla_yarn_rope_apply.py: where it is on, one of three copies of queries and keys stays; "

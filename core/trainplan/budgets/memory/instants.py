@@ -6,6 +6,7 @@ Those that in-flight microbatches do not move are apart, so that ranks which hol
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Final, cast
 
 from trainplan.budgets.memory.layers import Split
@@ -16,7 +17,7 @@ from trainplan.budgets.memory.states import Held, States
 from trainplan.budgets.memory.work import Layers, Work, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, largest
+from trainplan.figure import Figure, given, largest, largest_of
 from trainplan.formula import named_sum
 from trainplan.formulas import memory_work as f
 from trainplan.formulas.memory_start import tuned_temporaries
@@ -206,12 +207,19 @@ def _summed(name: str, values: tuple[Figure, ...], gives_back: bool = False) -> 
 
 def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:
     """What the allocator holds at most: with fragmentation, but for an instant before which cached blocks are given back."""
-    kept: dict[str, Figure] = {}
-    whole: dict[str, Figure] = {}
-    for one in instants:
-        (whole if one.gives_back else kept)[one.name] = one.allocated
-    held = f.reserved_bytes(largest(**kept), s["memory.fragmentation"])
-    return largest(cached=held, **whole) if whole else held
+    kept = [one for one in instants if not one.gives_back]
+    held = f.reserved_bytes(_most(kept), s["memory.fragmentation"])
+    if len(kept) == len(instants):
+        return held
+    return largest(cached=held, **{one.name: one.allocated for one in instants if one.gives_back})
+
+
+def _most(instants: list[Instant]) -> Figure:
+    return largest_of(tuple(map(_NAME, instants)), tuple(map(_ALLOCATED, instants)))
+
+
+_NAME: Final = attrgetter("name")
+_ALLOCATED: Final = attrgetter("allocated")
 
 
 def worst_of(instants: tuple[Instant, ...], held: Figure) -> Instant:
