@@ -111,8 +111,7 @@ class Situation(dict[str, Figure]):
 
     def switch(self, path: str, says: str) -> Figure:
         """The flag at a path as a figure, 1 or 0; `says` is what 1 means."""
-        kind, verified = self.origin(path)
-        return given(path, float(self.flag(path)), "1", says, kind=kind, verified=verified, is_field=True)
+        return _switch(path, float(self.flag(path)), says, *self.origin(path))
 
     def value(self, path: str) -> Any:
         """The bare value at a path, after preset and default; for words, flags and lists, never for arithmetic."""
@@ -252,6 +251,11 @@ class _Places(dict[str, Place]):
 
 
 PLACES: Final = _Places()
+
+
+@cache
+def _switch(path: str, on: float, says: str, kind: str, verified: bool) -> Figure:
+    return given(path, on, "1", says, kind=kind, verified=verified, is_field=True)
 
 
 @cache

@@ -10,6 +10,8 @@ from trainplan.formulas import tokens as f
 from trainplan.frozen import record
 from trainplan.numeric import floor
 
+START = given("start of the run", 0.0, "tokens", "definition", kind="file")
+
 
 @record
 class Stretch:
@@ -112,13 +114,13 @@ def _stretches(s: Situation) -> tuple[Stretch, ...]:
         return _stage_stretches(s)
     if schedule:
         return _schedule_stretches(s)
-    begin = given("start of the run", 0.0, "tokens", "definition", kind="file")
+    begin = START
     return (_stretch(s, "", begin, s["data.train_tokens"], None, None),)
 
 
 def _stage_stretches(s: Situation) -> tuple[Stretch, ...]:
     found: list[Stretch] = []
-    begin = given("start of the run", 0.0, "tokens", "definition", kind="file")
+    begin = START
     stages = s.plan.data.stages
     for index, stage in enumerate(stages):
         path = f"data.stages.{stage.name if stage.name else index}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import repeat
 
 from trainplan.budgets.contract import Contract
@@ -42,19 +41,20 @@ def phases(s: Situation, tokens: TokenBudget, rule: Contract | None) -> tuple[Ph
     """The stages of the plan, or the whole run as one, with the weights and shares of every source."""
     stages = s.plan.data.stages
     if not stages or s.plan.batch.schedule:
-        return (_phase(s, rule, _whole(tokens), "", None),)
+        return (_whole(s, rule, tokens),)
     found = zip(tokens.stretches, stages, range(len(stages)), strict=True)
-    return tuple(_phase(s, rule, one, f"data.stages.{stage.name or i}.", stage) for one, stage, i in found)
+    return tuple([_phase(s, rule, one, f"data.stages.{stage.name or i}.", stage) for one, stage, i in found])
 
 
-def _whole(tokens: TokenBudget) -> Stretch:
-    """The run as one stretch, whatever its batch schedule; blocked as its stretch is where stages forbid that."""
-    first = tokens.stretches[0]
+def _whole(s: Situation, rule: Contract | None, tokens: TokenBudget) -> Phase:
+    """The run as one phase, whatever its batch schedule; blocked as its stretch is where stages forbid that."""
+    first, told = tokens.stretches[0], _told(s, None, "")
     blocked_so = len(tokens.stretches) == 1 and not isinstance(first.tokens, Figure)
-    return replace(first, name="the run", tokens=first.tokens if blocked_so else tokens.train_tokens)
+    whole = first.tokens if blocked_so else tokens.train_tokens
+    return Phase("the run", "", first.begin, whole, first.sequence_length, told, _shares(s, rule, told))
 
 
-def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: Stage | None) -> Phase:
+def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: Stage) -> Phase:
     told = _told(s, stage, path)
     return Phase(one.name, path, one.begin, one.tokens, one.sequence_length, told, _shares(s, rule, told))
 

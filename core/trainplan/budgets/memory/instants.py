@@ -44,18 +44,17 @@ class Instant:
     """
 
     name: str
-    values: tuple[Figure, ...]
     allocated: Figure
     gives_back: bool = False
 
     @property
     def parts(self) -> Mapping[str, Figure]:
-        """Bytes by category; made when asked for, since an estimate has fifty instants and shows the parts of a few."""
-        return dict(zip(CATEGORIES, self.values, strict=True))
+        """Bytes by category, which the sum remembers; an estimate has fifty instants and shows the parts of a few."""
+        return dict(zip(CATEGORIES, self.allocated.inputs, strict=True))
 
     def part(self, category: str) -> Figure:
         """Bytes of one category."""
-        return self.values[CATEGORIES.index(category)]
+        return self.allocated.inputs[CATEGORIES.index(category)]
 
 
 @record
@@ -164,8 +163,8 @@ def _optimizer_step(s: Situation, common: Common, kept: States, extra: Work) -> 
         element = common.recipe.element
         copies = step_copies(gradients, element) if whole else group_copies(gradients, element, SUB_GROUP)
         gradients, buffers = IN_STEP(shard=gradients, copies=copies), none
-    values = (kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers)
-    return _summed("optimizer step", values, gives_back=copied and whole)
+    allocated = ALLOCATED(kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers)
+    return Instant("optimizer step", allocated, copied and whole)
 
 
 def _copied_in_step(s: Situation) -> bool:
@@ -184,7 +183,7 @@ def restore_instant(common: Common, kept: States) -> Instant:
     """The read of a checkpoint, which a run that began from scratch has not: apart from the peak, as measured peaks are."""
     weights, gradients = restored(common.start, kept.weights, kept.gradients)
     none = nothing()
-    return _summed("restore", (weights, gradients, kept.restored, none, none, none, none))
+    return Instant("restore", ALLOCATED(weights, gradients, kept.restored, none, none, none, none))
 
 
 def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
@@ -194,15 +193,12 @@ def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
 def _instant(
     name: str, kept: States, activations: Figure, temporaries: Figure, logits: Figure, buffers: Figure
 ) -> Instant:
-    return _summed(name, (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers))
+    allocated = ALLOCATED(kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers)
+    return Instant(name, allocated)
 
 
 ALLOCATED: Final = named_sum("bytes", *CATEGORIES)
 IN_STEP: Final = named_sum("bytes", "shard", "copies")
-
-
-def _summed(name: str, values: tuple[Figure, ...], gives_back: bool = False) -> Instant:
-    return Instant(name, values, ALLOCATED(*values), gives_back)
 
 
 def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:

@@ -74,6 +74,7 @@ def end_layers(s: Situation, layers: Figure) -> tuple[Figure, Figure, Figure] | 
     return _end("first", counts[0]), _end("fullest", between), _end("last", counts[-1])
 
 
+@lru_cache(1024)
 def _end(name: str, count: int) -> Figure:
     source = "parallelism.first_stage_layers and its kin"
     return given(f"layers of the {name} rank", float(count), "1", source, kind="file")
