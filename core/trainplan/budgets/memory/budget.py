@@ -45,12 +45,15 @@ class RankMemory:
 
     rank: int
     instants: tuple[Instant, ...]
-    worst: Instant
-    allocated: Figure
     reserved: Figure
     total: Figure
     restoring: Instant
     restore: Figure
+
+    @property
+    def worst(self) -> Instant:
+        """The instant at which most is held; looked for when asked, since few ranks are shown."""
+        return worst_of(self.instants, self.reserved)
 
 
 @record
@@ -181,8 +184,7 @@ def _as_rank(rank: int, same: RankMemory) -> RankMemory:
     """The same memory on another rank."""
     if rank == same.rank:
         return same
-    told = (same.instants, same.worst, same.allocated, same.reserved, same.total, same.restoring, same.restore)
-    return RankMemory(rank, *told)
+    return RankMemory(rank, same.instants, same.reserved, same.total, same.restoring, same.restore)
 
 
 def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> _Resident:
@@ -195,8 +197,7 @@ def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: W
 def _rank(s: Situation, rank: int, common: Common, stage: Stage, here: _Resident) -> RankMemory:
     instants = (*moving_instants(s, common, stage, here.kept, here.extra, here.heaviest), *here.settled)
     held = reserved(s, instants)
-    worst = worst_of(instants, held)
-    return RankMemory(rank, instants, worst, worst.allocated, held, visible(s, held), here.restoring, here.restore)
+    return RankMemory(rank, instants, held, visible(s, held), here.restoring, here.restore)
 
 
 def visible(s: Situation, reserved: Figure) -> Figure:
@@ -209,14 +210,15 @@ def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
     names, keys = _names(tuple(map(_RANK, table)))
     totals = tuple(map(_TOTAL, table))
     peak = largest_of(names, totals)
-    worst = next(one for one in table if one.total == peak)
+    worst = table[totals.index(peak)]
+    instant = worst.worst
     usable = s["cluster.memory_per_accelerator"]
     low, high = band(s)
     rank = given("worst rank", float(worst.rank), "1", "the largest total, the lowest rank on a tie", kind="file")
     return MemoryBudget(
-        **worst.worst.parts,
-        fragmentation_runtime=f.outside_tensors(worst.total, worst.allocated),
-        allocated=worst.allocated,
+        **instant.parts,
+        fragmentation_runtime=f.outside_tensors(worst.total, instant.allocated),
+        allocated=instant.allocated,
         reserved=worst.reserved,
         total=peak,
         total_low=f.band_edge(peak, low),
@@ -225,7 +227,7 @@ def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
         usable=usable,
         headroom=f.headroom(usable, peak),
         worst_rank=rank,
-        worst_instant=Choice(worst.worst.name, "the largest instant of the worst rank", inputs=(worst.allocated,)),
+        worst_instant=Choice(instant.name, "the largest instant of the worst rank", inputs=(instant.allocated,)),
         ranks=dict(zip(keys, totals, strict=True)),
         table=table,
     )
