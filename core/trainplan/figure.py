@@ -178,15 +178,15 @@ def entered(origin: Given, value: float) -> Figure:
     return figure
 
 
-def fields_given(paths: Iterable[str], values: Iterable[float | None], unit: str) -> tuple[Figure, ...]:
-    """Fields of the plan file by their paths, all of one unit; blocked as missing where the file says none."""
+def fields_given(origins: Iterable[Given], values: Iterable[float | None]) -> tuple[Figure, ...]:
+    """Fields of the plan file by their origins; blocked as missing where the file says none."""
     found: list[Figure] = []
-    for path, value in zip(paths, values, strict=True):
+    for origin, value in zip(origins, values, strict=True):
         if value is None:
-            found.append(blocked(f"missing:{path}", unit))
+            found.append(blocked(f"missing:{origin.name}", origin.unit))
             continue
         figure = Figure(value)
-        figure.origin, figure.inputs = tuple.__new__(Given, (path, unit, "file", "plan file", True, True)), ()
+        figure.origin, figure.inputs = origin, ()
         found.append(figure)
     return tuple(found)
 

@@ -10,7 +10,7 @@ from itertools import repeat
 
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import counted, has_table, pattern
-from trainplan.budgets.situation import Situation, source_names
+from trainplan.budgets.situation import Situation
 from trainplan.figure import Blocked, Figure, Quantity, require, summed, total, total_of
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
@@ -110,7 +110,7 @@ def masked_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figu
     sources = s.plan.data.sources
     if not s.plan.data.document_mask or all(source.mean_document_tokens is None for source in sources):
         return summed_keys(s, layers, length)
-    names, shares, documents = source_names(s.plan), _shares(s), _documents(s, length)
+    names, shares, documents = s.source_names(), _shares(s), _documents(s, length)
     if set(layers) == {"full_attention"}:  # keys are linear in the length, so the mean length has the mean of the keys
         return summed_keys(s, layers, summed(names, tuple(map(at.weighted_keys, shares, documents))))
     keys = [at.weighted_keys(one, summed_keys(s, layers, of)) for one, of in zip(shares, documents, strict=True)]
@@ -129,5 +129,5 @@ def _shares(s: Situation) -> tuple[Figure, ...]:
     """Token share of each source as the plan's weights ask for it; blocked where a weight is missing."""
     field = "unique_tokens" if all(source.weight is None for source in s.plan.data.sources) else "weight"
     amounts = s.of_sources(field, "tokens" if field == "unique_tokens" else "1")
-    whole = summed(source_names(s.plan), amounts)
+    whole = summed(s.source_names(), amounts)
     return tuple(map(at.source_share, amounts, repeat(whole)))

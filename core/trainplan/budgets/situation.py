@@ -7,7 +7,7 @@ place of some paths; nothing else changes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
@@ -43,7 +43,7 @@ class Situation(dict[str, Figure]):
     so that a path that was read before costs no call, and an estimate reads most of them often; nothing else of a dict is meant.
     """
 
-    __slots__ = ("_columns", "_origins", "_tables", "_values", "part", "plan", "preset")
+    __slots__ = ("_columns", "_names", "_origins", "_tables", "_values", "part", "plan", "preset")
 
     def __init__(self, plan: Plan, columns: Mapping[str, Any] | None = None) -> None:
         self.plan = plan
@@ -54,6 +54,7 @@ class Situation(dict[str, Figure]):
         self._values: dict[str, Any] = {}
         self._origins: dict[str, tuple[str, bool]] = {}
         self._columns: dict[str, tuple[Figure, ...]] = {}
+        self._names: tuple[str, ...] | None = None
         if columns:
             self.update(columns)
 
@@ -65,12 +66,8 @@ class Situation(dict[str, Figure]):
         """The same situation with other figures (or columns) at some paths: a stage, or a chunk of layouts."""
         other = Situation(self.plan, self)
         other.update(columns)
-        other._tables, other._values, other._origins, other._columns = (
-            self._tables,
-            self._values,
-            self._origins,
-            self._columns,
-        )
+        other._tables, other._values, other._origins = self._tables, self._values, self._origins
+        other._columns, other._names = self._columns, self._names
         return other
 
     def entry(self, path: str, value: float | None, unit: str) -> Figure:
@@ -84,12 +81,18 @@ class Situation(dict[str, Figure]):
         self[path] = figure
         return figure
 
+    def source_names(self) -> tuple[str, ...]:
+        """The sources' names, a source's place where it has none."""
+        if self._names is None:
+            self._names = tuple([one.name or str(place) for place, one in enumerate(self.plan.data.sources)])
+        return self._names
+
     def of_sources(self, field: str, unit: str) -> tuple[Figure, ...]:
         """A number of every source, in their order; read once, however many budgets ask."""
         column = self._columns.get(field)
         if column is None:
-            paths = [f"data.sources.{name}.{field}" for name in source_names(self.plan)]
-            column = self._columns[field] = fields_given(paths, map(attrgetter(field), self.plan.data.sources), unit)
+            origins = field_origins(self.source_names(), "data.sources.", f".{field}", unit)
+            column = self._columns[field] = fields_given(origins, map(attrgetter(field), self.plan.data.sources))
         return column
 
     def word(self, path: str) -> str | None:
@@ -219,9 +222,15 @@ class Situation(dict[str, Figure]):
         return "file"
 
 
-def source_names(plan: Plan) -> tuple[str, ...]:
-    """The sources' names, a source's place where it has none."""
-    return tuple([one.name or str(place) for place, one in enumerate(plan.data.sources)])
+def field_origin(path: str, unit: str) -> Given:
+    """The origin of a number that the plan file says, whatever it says."""
+    return Given(path, unit, "file", "plan file", verified=True, is_field=True)
+
+
+@lru_cache(maxsize=100)
+def field_origins(names: tuple[str, ...], before: str, after: str, unit: str) -> tuple[Given, ...]:
+    """The same of one field of every source; kept, because sixty sources are many and an edit seldom renames one."""
+    return tuple([field_origin(f"{before}{name}{after}", unit) for name in names])
 
 
 @record
@@ -245,7 +254,7 @@ class _Places(dict[str, Place]):
     def __missing__(self, path: str) -> Place:
         tables, _, field = path.rpartition(".")
         table, _, key = path.partition(".")
-        origin = Given(path, UNITS.get(path, "1"), "file", "plan file", verified=True, is_field=True)
+        origin = field_origin(path, UNITS.get(path, "1"))
         place = self[path] = Place(tables, field, table, key, DEFAULTS.get(path), origin)
         return place
 

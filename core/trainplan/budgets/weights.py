@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from itertools import repeat
 
 from trainplan.budgets.contract import Contract
-from trainplan.budgets.situation import Situation, source_names
+from trainplan.budgets.situation import Situation, field_origins
 from trainplan.budgets.tokens import Stretch, TokenBudget
-from trainplan.figure import Figure, blocked, fields_given, first_blocked, given, summed, total_of
+from trainplan.figure import Figure, blocked, entered, fields_given, first_blocked, given, summed, total_of
 from trainplan.formulas import mixture as f
 from trainplan.frozen import record
 from trainplan.plan.tables import Stage
@@ -61,23 +61,22 @@ def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: 
 
 def _told(s: Situation, stage: Stage | None, path: str) -> Figures:
     if stage is not None and stage.weights is not None:
-        return _of_stage(stage.weights, path, source_names(s.plan))
+        return _of_stage(stage.weights, path, s.source_names())
     if any(one.weight is not None for one in s.plan.data.sources):
         return s.of_sources("weight", "1")
     return _by_size(s)
 
 
 def _of_stage(weights: Mapping[str, float], path: str, names: tuple[str, ...]) -> Figures:
-    paths = [f"{path}weights.{name}" for name in names]
+    origins = field_origins(names, f"{path}weights.", "", "1")
     if all(map(weights.__contains__, names)):
-        return fields_given(paths, map(weights.get, names), "1")
+        return fields_given(origins, map(weights.get, names))
     absent = "plan file: a source that the stage does not name is 0"
+    told = zip(names, origins, strict=True)
     return tuple(
         [
-            given(
-                key, weights.get(name, 0.0), "1", "plan file" if name in weights else absent, kind="file", is_field=True
-            )
-            for key, name in zip(paths, names, strict=True)
+            entered(origin if name in weights else origin._replace(source=absent), weights.get(name, 0.0))
+            for name, origin in told
         ]
     )
 
@@ -92,7 +91,7 @@ def _by_size(s: Situation) -> Figures:
 
 def _of_whole(s: Situation, amounts: Figures) -> Figures:
     """The share of each in the sum of all."""
-    return tuple(map(f.weight_share, amounts, repeat(summed(source_names(s.plan), amounts))))
+    return tuple(map(f.weight_share, amounts, repeat(summed(s.source_names(), amounts))))
 
 
 def uniques(s: Situation) -> Figures:
@@ -116,7 +115,7 @@ def lengths(s: Situation) -> Figures:
 
 
 def _named(s: Situation, parts: Figures) -> dict[str, Figure]:
-    return dict(zip(source_names(s.plan), parts, strict=True))
+    return dict(zip(s.source_names(), parts, strict=True))
 
 
 def off(weights: Figures) -> bool:
@@ -151,7 +150,7 @@ def _normal(s: Situation, rule: Contract, told: Figures) -> Figures:
 
 def _by_document(s: Situation, weights: Figures) -> Figures:
     """Token shares of draws of documents. A source that is never drawn needs no length."""
-    names, long = source_names(s.plan), lengths(s)
+    names, long = s.source_names(), lengths(s)
     parts = [
         weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)
     ]
