@@ -15,7 +15,8 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.catalogue import entry
-from trainplan.figure import Figure, blocked, given, total, total_of
+from trainplan.figure import Figure, blocked, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import evaluation as f
 from trainplan.frozen import record
 from trainplan.plan.tables import EvaluationTask
@@ -32,6 +33,8 @@ NO_TIME = given("no evaluation that stops training", 0.0, "s", "definition", kin
 NO_RUNS = given("no evaluations", 0.0, "1", "plan file: no tasks", kind="file")
 SCORED = given("nothing is generated", 0.0, "s", "definition", kind="file")
 ONE = given("compressed vectors of a token", 1.0, "1", "definition", kind="file")
+TOKENS = named_sum("tokens", "read", "generated")
+TIME = named_sum("s", "reading", "generating")
 SEQUENCE_PARTS = ("items", "choices", "repeats", "continuation_tokens", "generated_tokens")
 
 
@@ -148,8 +151,8 @@ def _row(s: Situation, place: _Place, index: int, name: str) -> TaskBudget:
         repeats=repeats,
         context_tokens=context,
         generated_tokens=generated,
-        tokens=total(read=read, generated=written),
-        time=total(reading=_reading(s, place, read, context), generating=_writing(s, place, written, context)),
+        tokens=TOKENS(read=read, generated=written),
+        time=TIME(reading=_reading(s, place, read, context), generating=_writing(s, place, written, context)),
         standard_error=error,
         smallest_difference=f.smallest_difference(error),
     )

@@ -74,12 +74,9 @@ class Situation(dict[str, Figure]):
         """A number of a list's entry, which the plan file itself has to say."""
         if path in self:
             return self[path]
-        if value is None:
-            figure = blocked(f"missing:{path}", unit)
-        else:
-            figure = given(path, float(value), unit, "plan file", kind="file", is_field=True)
-        self[path] = figure
-        return figure
+        found = blocked(f"missing:{path}", unit) if value is None else entered(field_origin(path, unit), value)
+        self[path] = found
+        return found
 
     def source_names(self) -> tuple[str, ...]:
         """The sources' names, a source's place where it has none."""
@@ -222,6 +219,7 @@ class Situation(dict[str, Figure]):
         return "file"
 
 
+@lru_cache(maxsize=1000)
 def field_origin(path: str, unit: str) -> Given:
     """The origin of a number that the plan file says, whatever it says."""
     return Given(path, unit, "file", "plan file", verified=True, is_field=True)

@@ -180,17 +180,16 @@ def stages(s: Situation, model: ModelBudget, microbatches: Figure) -> list[Stage
 
     Where a schedule keeps as many microbatches on every rank, those that hold the same are one stage.
     """
-    held, schedule = held_layers(s, model), s.plan.parallelism.schedule
+    schedule = s.plan.parallelism.schedule
+    held = _held_by(tuple(held_layers(s, model)), schedule)
     level = schedule in LEVEL
-    known: dict[tuple[tuple[int, int], tuple[bool, bool]], Stage] = {}
+    known: dict[tuple[Figure, ...], Stage] = {}
     found: list[Stage] = []
-    for rank, counts in enumerate(held):
-        ends = holds_ends(schedule, rank, len(held))
-        same = known.get((counts, ends)) if level else None
+    for dense, sparse, first, last, place in held:
+        same = known.get((dense, sparse, first, last)) if level else None
         if same is None:
-            dense, sparse, first, last, place = _held_by(rank, counts, ends)
             same = Stage(dense, sparse, first, last, in_flight(s, microbatches, place, len(held)))
-            known[counts, ends] = same
+            known[dense, sparse, first, last] = same
         found.append(same)
     return found
 
@@ -219,18 +218,22 @@ def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
     return first, first if schedule in V_SHAPED and ranks > 1 else last
 
 
-@lru_cache(4096)
-def _held_by(rank: int, counts: tuple[int, int], ends: tuple[bool, bool]) -> tuple[Figure, ...]:
-    """What a rank holds, as the first fields of `Stage`, and its place; the same in every plan that gives it as much."""
-    told = {
-        f"dense layers of rank {rank}": counts[0],
-        f"expert layers of rank {rank}": counts[1],
-        f"rank {rank} holds the embedding": ends[0],
-        f"rank {rank} holds the head": ends[1],
-        "pipeline rank": rank,
-    }
-    source = "layers over the pipeline ranks"
-    return tuple([given(name, float(value), "1", source, kind="default") for name, value in told.items()])
+@lru_cache(64)
+def _held_by(held: tuple[tuple[int, int], ...], schedule: str) -> tuple[tuple[Figure, ...], ...]:
+    """What each rank holds, as the first fields of `Stage`, and its place; the same in every plan with such a pipeline."""
+    found: list[tuple[Figure, ...]] = []
+    for rank, (dense, sparse) in enumerate(held):
+        first, last = holds_ends(schedule, rank, len(held))
+        told = {
+            f"dense layers of rank {rank}": dense,
+            f"expert layers of rank {rank}": sparse,
+            f"rank {rank} holds the embedding": first,
+            f"rank {rank} holds the head": last,
+            "pipeline rank": rank,
+        }
+        source = "layers over the pipeline ranks"
+        found.append(tuple([given(name, float(one), "1", source, kind="default") for name, one in told.items()]))
+    return tuple(found)
 
 
 def in_flight(s: Situation, microbatches: Figure, rank: Figure, ranks: int) -> Figure:
