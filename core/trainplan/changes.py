@@ -245,4 +245,4 @@ def _added(path: str, here: Trial, before: Step) -> Added | None:
 def _kept(here: Trial) -> Figure:
     """Activations of the one microbatch that a rank without a pipeline holds at the loss."""
     rank = here.memory.table[int(here.memory.worst_rank)]
-    return next(one for one in rank.instants if one.name == "loss").parts["activations"]
+    return next(one for one in rank.instants if one.name == "loss").part("activations")

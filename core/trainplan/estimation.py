@@ -189,7 +189,10 @@ def _quantities(
 
 def _keyed(found: dict[str, Value], budget: str, values: Any) -> None:
     """Every quantity of a budget under `budget.field`; parts in a mapping under `budget.field.part`."""
-    keys, read = _keys(type(values), budget)
+    keys, read, alone = _keys(type(values), budget)
+    if alone:
+        found.update(zip(keys, read(values), strict=True))
+        return
     for key, value in zip(keys, read(values), strict=True):
         kind = type(value)
         if kind is Figure or kind is Blocked or kind is Choice:
@@ -206,7 +209,8 @@ def _part_keys(key: str, parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @cache
-def _keys(kind: type, budget: str) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]]]:
-    """Keys of the fields of a kind of budget, and what reads all of these fields."""
+def _keys(kind: type, budget: str) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]], bool]:
+    """Keys of the fields of a kind of budget, what reads all of these fields, and whether each is declared as a figure."""
     names = field_names(kind)
-    return tuple(f"{budget}.{name}" for name in names), attrgetter(*names)
+    alone = all(told == "Figure" for told in kind.__annotations__.values())
+    return tuple(f"{budget}.{name}" for name in names), attrgetter(*names), alone

@@ -8,11 +8,11 @@ knows no plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, cast
 
-from trainplan.frozen import frozen
+from trainplan.frozen import record
 from trainplan.numeric import maximum, where
 
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ KINDS: Final = ("missing", "assumed", "default", "published", "catalogue", "pres
 RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
-@frozen
+@record
 class Card:
     """What a formula says of itself: its name, unit, source, and whether the source was read again."""
 
@@ -171,24 +171,24 @@ def given(
     return figure
 
 
-def fields_given(paths: Iterable[str], values: Iterable[float | None], unit: str) -> tuple[Figure, ...]:
-    """Fields of the plan file by their paths, all of one unit; blocked as missing where the file says none."""
+def entered(origin: Given, value: float) -> Figure:
+    """As `given`, where the origin is known already: it says where a number enters, not which."""
+    figure = Figure(value)
+    figure.origin, figure.inputs = origin, ()
+    return figure
+
+
+def fields_given(origins: Iterable[Given], values: Iterable[float | None]) -> tuple[Figure, ...]:
+    """Fields of the plan file by their origins; blocked as missing where the file says none."""
     found: list[Figure] = []
-    for path, value in zip(paths, values, strict=True):
+    for origin, value in zip(origins, values, strict=True):
         if value is None:
-            found.append(blocked(f"missing:{path}", unit))
+            found.append(blocked(f"missing:{origin.name}", origin.unit))
             continue
         figure = Figure(value)
-        figure.origin, figure.inputs = tuple.__new__(Given, (path, unit, "file", "plan file", True, True)), ()
+        figure.origin, figure.inputs = origin, ()
         found.append(figure)
     return tuple(found)
-
-
-def derived(card: Card, value: float, inputs: tuple[Figure, ...]) -> Figure:
-    """A figure that `card` made of `inputs`."""
-    figure = Figure(value)
-    figure.origin, figure.inputs = card, inputs
-    return figure
 
 
 def _sum(*parts: float) -> float:
@@ -202,15 +202,29 @@ def _most(*parts: float) -> float:
     return max(parts)
 
 
-_Cards: TypeAlias = "dict[tuple[tuple[str, ...], str], Card]"
+class _Cards(dict[tuple[tuple[str, ...], str], Card]):
+    """Cards of one kind of combination by the names of its parts and their unit, made when first asked for."""
 
-_SUMS: _Cards = {}
-_MAXIMA: _Cards = {}
-"""Cards of combinations by the names of their parts and their unit."""
+    def __init__(self, name: str, body: Callable[..., float]) -> None:
+        self.name, self.body = name, body
+
+    def __missing__(self, key: tuple[tuple[str, ...], str]) -> Card:
+        names, unit = key
+        card = self[key] = Card(self.name, unit, "definition", True, names, self.body)
+        return card
+
+
+_SUMS: Final = _Cards("total", _sum)
+_MAXIMA: Final = _Cards("largest", _most)
 
 
 def total(**parts: Quantity) -> Figure:
     """The sum of named parts of one unit, left to right; a column where one of them is."""
+    return summed(tuple(parts), tuple(parts.values()))
+
+
+def total_of(parts: Mapping[str, Quantity]) -> Figure:
+    """As `total`, where the parts are at hand in a mapping."""
     return summed(tuple(parts), tuple(parts.values()))
 
 
@@ -227,39 +241,35 @@ def summed(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
         return cast("Figure", stop)
     if type(value) is not float:
         return cast("Figure", value)
-    return _combined(_SUMS, "total", _sum, names, parts, value)
+    return _combined(_SUMS, names, parts, value)
 
 
 def largest(**parts: Quantity) -> Figure:
     """The largest of named parts of one unit; a column where one of them is."""
-    for part in parts.values():
+    return largest_of(tuple(parts), tuple(parts.values()))
+
+
+def largest_of(names: tuple[str, ...], parts: tuple[Any, ...]) -> Figure:
+    """As `largest`, where names and parts are at hand as two tuples."""
+    for part in parts:
         if type(part) is not Figure:
             return _largest_column(parts)
-    figures = cast("tuple[Figure, ...]", tuple(parts.values()))
-    return _combined(_MAXIMA, "largest", _most, tuple(parts), figures, max(figures, default=math.nan))
+    return _combined(_MAXIMA, names, parts, max(parts) if parts else math.nan)
 
 
-def _largest_column(parts: dict[str, Any]) -> Figure:
+def _largest_column(parts: tuple[Any, ...]) -> Figure:
     """As `largest`, where not every part is a figure."""
-    found = next((part for part in parts.values() if isinstance(part, Blocked)), None)
-    return cast("Figure", reduce(maximum, parts.values()) if found is None else found)
+    found = first_blocked(parts)
+    return cast("Figure", reduce(maximum, parts) if found is None else found)
 
 
-def _combined(
-    cards: _Cards,
-    name: str,
-    body: Callable[..., float],
-    names: tuple[str, ...],
-    parts: tuple[Figure, ...],
-    value: float,
-) -> Figure:
+def _combined(cards: _Cards, names: tuple[str, ...], parts: tuple[Figure, ...], value: float) -> Figure:
     unit = parts[0].origin.unit if parts else "1"
     if value - value != 0.0:  # nan or infinity
-        return blocked(f"undefined:{name}", unit)
-    card = cards.get((names, unit))
-    if card is None:
-        card = cards[names, unit] = Card(name, unit, "definition", True, names, body)
-    return derived(card, value, parts)
+        return blocked(f"undefined:{cards.name}", unit)
+    figure = Figure(value)
+    figure.origin, figure.inputs = cards[names, unit], parts
+    return figure
 
 
 def require(value: Quantity, ok: bool, code: str) -> Figure:

@@ -26,8 +26,7 @@ from trainplan.figure import (
     require,
     total,
 )
-from trainplan.formula import formula
-from trainplan.kinds import choose
+from trainplan.formula import formula, named_sum
 from trainplan.plan.read import open_plan
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
@@ -129,14 +128,26 @@ def test_sums_run_left_to_right() -> None:
     assert float(total(a=field(0.1), b=field(0.2), c=field(0.3))) == (0.1 + 0.2) + 0.3
 
 
-def test_choose_calls_one_branch() -> None:
-    called: list[str] = []
+@pytest.mark.parametrize("count", range(1, 9))
+def test_a_named_sum_is_the_total_of_its_parts(count: int) -> None:
+    parts = {f"part {place}": given("a part", 0.1 * (place + 1), "s", "plan file") for place in range(count)}
+    found, whole = named_sum("s", *parts)(*parts.values()), total(**parts)
+    assert (float(found), found.unit, found.inputs) == (float(whole), whole.unit, whole.inputs)
+    assert isinstance(found.origin, Card)
+    assert isinstance(whole.origin, Card)
+    assert cardtext.text(found.origin) == cardtext.text(whole.origin)
+    assert (found.origin.name, found.origin.source) == (whole.origin.name, whole.origin.source)
 
-    def branch(name: str) -> Any:
-        return lambda: called.append(name) or field(1.0)
 
-    choose("zero-1", zero_1=branch("zero-1"), none=branch("none"))
-    assert called == ["zero-1"]
+def test_a_named_sum_is_blocked_by_a_part_adds_columns_and_mixes_nothing() -> None:
+    both = named_sum("1", "weights", "states")
+    assert both(weights=field(1.0), states=blocked("why")).code == "why"  # type: ignore[attr-defined]
+    assert both(field(1e308), field(1e308)).code == "undefined:total"  # type: ignore[attr-defined]
+    np = pytest.importorskip("numpy")
+    column: Any = both(np.array([1.0, 2.0]), field(3.0))
+    assert column.tolist() == [4.0, 5.0]
+    with pytest.raises(TypeError, match="states is a bare number"):
+        both(field(1.0), 2.0)
 
 
 def test_require_blocks_by_the_code_of_the_finding() -> None:

@@ -7,22 +7,23 @@ fabric between domains; a leaf switch, a rack row and other users of the fabric 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.layer_time import Cut, fullest
+from trainplan.budgets.memory.loss import head_ranks
 from trainplan.budgets.memory.recipe import element_bytes
-from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import pipeline as p
 from trainplan.formulas import steptime as t
 from trainplan.frozen import record
-from trainplan.kinds import choose
 
 SCATTERS: Final = ("megatron", "deepspeed")
 """Frameworks that split what goes to the next stage over the tensor ranks, with sequence parallel or without.
@@ -31,6 +32,16 @@ Narayanan et al. 2021, arXiv 2104.04473, section 4.1; DeepSpeed runtime/pipe/eng
 """
 
 DIMENSIONS: Final = ("data", "tensor", "context", "pipeline", "expert")
+
+NEIGHBOURS: Final = given("neighbours", 1.0, "1", "tensor ranks are next to each other", kind="default")
+ONE_RANK: Final = given("one rank", 1.0, "1", "definition", kind="default")
+NO_START: Final = given("no second start", 0.0, "s", "one start for both links", kind="default")
+NOTHING: Final = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
+NO_LIMIT: Final = given("node limit", 1e9, "1", "no limit known: the plan format has none", kind="default")
+MESSAGE: Final = given("one message", 1.0, "1", "definition", kind="default")
+
+FIXED: Final = named_sum("s", "transfers", "fixed")
+STARTED: Final = named_sum("s", "transfers", "starts")
 
 
 @record
@@ -92,7 +103,7 @@ def traffic(s: Situation, model: ModelBudget, mesh: MeshBudget, here: Cut, micro
 
 def link_of(group: Figure, span: Figure, domain: Figure) -> str:
     """Which link a group needs that spans so many ranks: none, scale-up, or fabric; empty for a column of layouts."""
-    if not all(isinstance(one, Figure) for one in (group, span, domain)):
+    if not (isinstance(group, Figure) and isinstance(span, Figure) and isinstance(domain, Figure)):
         return ""
     return "none" if group <= 1 else "scale-up" if span <= domain else "fabric"
 
@@ -100,12 +111,11 @@ def link_of(group: Figure, span: Figure, domain: Figure) -> str:
 def tensor_operation(k: Conditions, w: Traffic) -> Operation:
     """Collectives of tensor parallelism in every layer; those of a vocabulary that stays split are not counted."""
     tensor, count = w.here.tensor, f.tensor_reductions(k.linear_recomputed, w.side_by_side)
-    one = given("neighbours", 1.0, "1", "tensor ranks are next to each other", kind="default")
-    inside = f.group_inside(w.domain, one, tensor)
+    inside = f.group_inside(w.domain, NEIGHBOURS, tensor)
     sent = f.tensor_bytes(w.layers, w.here.tokens, w.hidden, w.element, tensor, count, w.microbatches, w.pipeline)
     each = f.tensor_time(w.here.tokens, w.hidden, w.element, tensor, inside, k.domain, k.fabric, count)
     fixed = f.tensor_latency(tensor, inside, k.numbers["tensor_latency"], count)
-    time = _step(w, w.layers, total(transfers=each, fixed=fixed))
+    time = _step(w, w.layers, FIXED(transfers=each, fixed=fixed))
     exposed = _step(w, w.layers, f.shown_time(each, k.tensor_exposed, fixed))
     return Operation("tensor", "layer activations", sent, link_of(tensor, tensor, w.domain), time, exposed)
 
@@ -126,25 +136,21 @@ def _step(w: Traffic, layers: Figure, each: Figure) -> Figure:
 def context_operation(s: Situation, model: ModelBudget, k: Conditions, w: Traffic) -> Operation:
     """Exchange of context parallelism in every attention layer."""
     context, tensor, shape = s["parallelism.context"], w.here.tensor, model.shape
-    again, one = k.attention_recomputed, given("one rank", 1.0, "1", "definition", kind="default")
+    again, ring = k.attention_recomputed, s.plan.parallelism.context_type == "ring"
     width = lt.key_value_width(shape.key_value_heads, shape.query_size, shape.value_size)
-    heads = lt.head_columns(shape.heads, shape.value_size, one)
-    each = choose(
-        s.plan.parallelism.context_type,
-        ring=lambda: f.ring_bytes(w.here.tokens, width, w.element, context, tensor, again),
-        all_to_all=lambda: f.all_to_all_bytes(w.here.tokens, heads, width, w.element, context, tensor, again),
-    )
-    count = choose(
-        s.plan.parallelism.context_type,
-        ring=lambda: f.ring_messages(context, again),
-        all_to_all=lambda: f.exchange_messages(context, again),
-    )
-    members, span = f.group_inside(w.domain, tensor, context), lt.head_columns(tensor, context, one)
+    if ring:
+        each = f.ring_bytes(w.here.tokens, width, w.element, context, tensor, again)
+        count = f.ring_messages(context, again)
+    else:
+        heads = lt.head_columns(shape.heads, shape.value_size, ONE_RANK)
+        each = f.all_to_all_bytes(w.here.tokens, heads, width, w.element, context, tensor, again)
+        count = f.exchange_messages(context, again)
+    members, span = f.group_inside(w.domain, tensor, context), lt.head_columns(tensor, context, ONE_RANK)
     rate = f.context_rate(tensor, context, members, w.domain, k.domain, k.fabric)
     starts = f.message_starts(count, f.leaves_domain(span, w.domain))
-    time = _step(w, w.layers, total(transfers=lt.over_rate(each, rate), starts=starts))
+    time = _step(w, w.layers, STARTED(transfers=lt.over_rate(each, rate), starts=starts))
     exposed = f.time_times(time, k.numbers["context_exposed"])
-    name = "keys, values by ring" if s.plan.parallelism.context_type == "ring" else "heads to all ranks"
+    name = "keys, values by ring" if ring else "heads to all ranks"
     link = link_of(context, span, w.domain)
     return Operation("context", name, f.over_step(each, w.layers, w.microbatches, w.pipeline), link, time, exposed)
 
@@ -158,12 +164,9 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
     copies = f.remote_copies(chosen, _node_limit(s, domains), domains)
     far = f.remote_expert_bytes(w.here.tokens, copies, w.hidden, w.element, domains, tensor, again)
     near = f.remaining(each, far)
-    start, none_wider = k.numbers["expert_start"], given("one rank", 1.0, "1", "definition", kind="default")
-    none = given("no second start", 0.0, "s", "one start for both links", kind="default")
-    nothing = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
-    share = fullest(s)
-    inside = f.expert_time(f.times_share(each, share), nothing, k.domain, k.fabric, expert, start)
-    outside = f.expert_time(nothing, f.times_share(far, share), k.domain, k.fabric, expert, none)
+    start, share = k.numbers["expert_start"], fullest(s)
+    inside = f.expert_time(f.times_share(each, share), NOTHING, k.domain, k.fabric, expert, start)
+    outside = f.expert_time(NOTHING, f.times_share(far, share), k.domain, k.fabric, expert, NO_START)
     found = tuple(
         Operation(
             "expert",
@@ -174,7 +177,7 @@ def expert_operations(s: Situation, k: Conditions, w: Traffic, expert_layers: Fi
             f.time_times(_step(w, expert_layers, time), k.expert_exposed),
         )
         for name, sent, link, time in (
-            ("all-to-all, near", near, link_of(expert, none_wider, w.domain), inside),
+            ("all-to-all, near", near, link_of(expert, ONE_RANK, w.domain), inside),
             ("all-to-all, far", far, link_of(domains, expert, w.domain), outside),
         )
     )
@@ -186,7 +189,7 @@ def _node_limit(s: Situation, domains: Figure) -> Figure:
     """Domains that one token may go to: as the preset routes, all of them where it has no groups or there is no preset."""
     groups, chosen = (s.preset_fact(f"routing.{name}") for name in ("groups", "groups_per_token"))
     if groups is None or chosen is None:
-        return given("node limit", float("1e9"), "1", "no limit known: the plan format has none", kind="default")
+        return NO_LIMIT
     return f.node_limit(groups, chosen, domains)
 
 
@@ -211,8 +214,7 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     sent = p.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
     rate = f.group_rate(w.world, w.domain, k.domain, k.fabric)
     transfer = p.message_time(w.here.tokens, w.hidden, w.element, parts, rate)
-    one = given("one message", 1.0, "1", "definition", kind="default")
-    each = total(transfer=transfer, start=f.message_starts(one, f.leaves_domain(w.world, w.domain)))
+    each = STARTED(transfers=transfer, starts=f.message_starts(MESSAGE, f.leaves_domain(w.world, w.domain)))
     waited = f.time_times(each, p.waited_messages(w.microbatches, virtual, w.pipeline))
     shown = waited
     if k.hides_stages:
@@ -224,7 +226,7 @@ def communication_budget(operations: tuple[Operation, ...], step: Figure) -> Com
     """Bytes and exposed time by dimension; dimensions that the model does not have are 0."""
     sent = bytes_sent(operations)
     exposed = {name: _sum(operations, name, "exposed") for name in DIMENSIONS}
-    shown = total(**exposed)
+    shown = total_of(exposed)
     return CommunicationBudget(
         **sent,
         exposed_time=shown,
@@ -240,10 +242,15 @@ def bytes_sent(operations: tuple[Operation, ...]) -> dict[str, Figure]:
 
 
 def _sum(operations: tuple[Operation, ...], dimension: str, field: str) -> Figure:
-    found = [one for one in operations if one.dimension == dimension]
-    unit = "bytes" if field == "bytes" else "s"
+    found: dict[str, Figure] = {}
+    for one in operations:
+        if one.dimension == dimension:
+            found[one.name] = getattr(one, field)
     if not found:
-        return given(f"no {dimension} parallelism", 0.0, unit, "the model or layout has none", kind="file")
-    if len(found) == 1:
-        return getattr(found[0], field)  # type: ignore[no-any-return]
-    return total(**{one.name: getattr(one, field) for one in found})
+        return _none(dimension, "bytes" if field == "bytes" else "s")
+    return next(iter(found.values())) if len(found) == 1 else total_of(found)
+
+
+@cache
+def _none(dimension: str, unit: str) -> Figure:
+    return given(f"no {dimension} parallelism", 0.0, unit, "the model or layout has none", kind="file")

@@ -14,7 +14,8 @@ from trainplan.budgets.memory.work import bucket_elements
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import communication as f
 from trainplan.formulas import communication_data as d
 from trainplan.formulas.memory_states import shard_ranks
@@ -41,6 +42,12 @@ class Group:
 
 LAYERWISE: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose collectives run layer by layer under every sharding: FSDP units, and XLA's scan over layers."""
+
+
+NO_EXPERTS: Final = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
+ALONE: Final = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
+
+BOTH_ENDS: Final = named_sum("1", "embedding", "head")
 
 
 def rounds_of(s: Situation, microbatches: Figure) -> Rounds:
@@ -158,9 +165,8 @@ def _sharded(name: str, mean: Figure, most: Figure, each: Figure, group: Group, 
 def _dense(s: Situation, model: ModelBudget, parts: Held, pipeline: Figure) -> tuple[Figure, Figure]:
     """Parameters but for experts on the mean rank, and on an end rank, or on the fullest where the plan says its ends."""
     shape = model.shape
-    none = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
-    sparse = none if shape.expert_layers is None else shape.expert_layers
-    ends = total(embedding=parts.embedding, head=parts.head)
+    sparse = NO_EXPERTS if shape.expert_layers is None else shape.expert_layers
+    ends = BOTH_ENDS(embedding=parts.embedding, head=parts.head)
     given_parts = (shape.dense_layers, parts.dense, sparse, parts.sparse)
     mean, ended = d.mean_parameters(*given_parts, ends, pipeline), end_layers(s, shape.layers)
     if ended is None:
@@ -195,7 +201,7 @@ def _replicas(s: Situation, mesh: MeshBudget, mean: Figure, shard: Group, k: Con
 
 def _together(s: Situation, parts: list[_Part], plan: Rounds, k: Conditions, window: Figure) -> tuple[Operation, ...]:
     """All groups hide behind one window: what stays in sight is worked out for their sum and shared by their times."""
-    whole = total(**{part.name: part.time for part in parts})
+    whole = total_of({part.name: part.time for part in parts})
     shown = f.time_times(_exposed(s, whole, plan, k, window), plan.rounds)
     return tuple(
         Operation(
@@ -221,10 +227,8 @@ def _exposed(s: Situation, whole: Figure, plan: Rounds, k: Conditions, window: F
 def updated(s: Situation, model: ModelBudget, parts: Held) -> tuple[Figure, Figure, Figure, Figure]:
     """Parameters that an end rank updates, experts apart, and the ranks over which either is shared."""
     pipeline, shape = s["parallelism.pipeline"], model.shape
-    none = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
-    alone = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
     sharded = s.word("parallelism.sharding") != "none"
-    experts = none if shape.expert_layers is None else _experts(s, shape.expert_layers, parts, pipeline)
+    experts = NO_EXPERTS if shape.expert_layers is None else _experts(s, shape.expert_layers, parts, pipeline)
     _, most = _dense(s, model, parts, pipeline)
-    ranks = (parts.ranks, parts.expert_ranks) if sharded else (alone, alone)
+    ranks = (parts.ranks, parts.expert_ranks) if sharded else (ALONE, ALONE)
     return most, experts, *ranks

@@ -10,7 +10,6 @@ from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stre
 from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import compute as f
 from trainplan.frozen import record
-from trainplan.kinds import choose
 
 
 @record
@@ -102,13 +101,12 @@ def _paces(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudg
 
 def by_convention(s: Situation, flops: FlopsBudget) -> Figure:
     """FLOP of a token by the convention that the plan's utilization is told in."""
-    return choose(
-        {"6n": "six_n"}.get(s.plan.utilization.convention, s.plan.utilization.convention),
-        six_n=lambda: flops.flops_per_token_6n,
-        causal=lambda: flops.flops_per_token_causal,
-        full=lambda: flops.flops_per_token_full,
-        hardware=lambda: flops.flops_per_token_hardware,
-    )
+    convention = s.plan.utilization.convention
+    if convention == "6n":
+        return flops.flops_per_token_6n
+    if convention == "full":
+        return flops.flops_per_token_full
+    return flops.flops_per_token_causal if convention == "causal" else flops.flops_per_token_hardware
 
 
 def peak_flops(s: Situation) -> Figure:

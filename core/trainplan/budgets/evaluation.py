@@ -15,10 +15,10 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.catalogue import entry
-from trainplan.figure import Figure, blocked, given, total
+from trainplan.figure import Figure, blocked, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import evaluation as f
 from trainplan.frozen import record
-from trainplan.kinds import choose
 from trainplan.plan.tables import EvaluationTask
 
 BATCH = given(
@@ -33,6 +33,8 @@ NO_TIME = given("no evaluation that stops training", 0.0, "s", "definition", kin
 NO_RUNS = given("no evaluations", 0.0, "1", "plan file: no tasks", kind="file")
 SCORED = given("nothing is generated", 0.0, "s", "definition", kind="file")
 ONE = given("compressed vectors of a token", 1.0, "1", "definition", kind="file")
+TOKENS = named_sum("tokens", "read", "generated")
+TIME = named_sum("s", "reading", "generating")
 SEQUENCE_PARTS = ("items", "choices", "repeats", "continuation_tokens", "generated_tokens")
 
 
@@ -90,8 +92,8 @@ def evaluation_budget(s: Situation, model: ModelBudget, speed: Throughput, mesh:
         return _nothing(where)
     rows = _rows(s, _Place(where, speed, model))
     count = f.evaluations(s["data.train_tokens"], s["evaluation.interval_tokens"])
-    tokens_each = total(**{row.name: row.tokens for row in rows})
-    time_each = total(**{row.name: row.time for row in rows})
+    tokens_each = total_of({row.name: row.tokens for row in rows})
+    time_each = total_of({row.name: row.time for row in rows})
     time = f.run_time(count, time_each)
     hours = f.run_hours(time, where)
     return EvaluationBudget(
@@ -149,8 +151,8 @@ def _row(s: Situation, place: _Place, index: int, name: str) -> TaskBudget:
         repeats=repeats,
         context_tokens=context,
         generated_tokens=generated,
-        tokens=total(read=read, generated=written),
-        time=total(reading=_reading(s, place, read, context), generating=_writing(s, place, written, context)),
+        tokens=TOKENS(read=read, generated=written),
+        time=TIME(reading=_reading(s, place, read, context), generating=_writing(s, place, written, context)),
         standard_error=error,
         smallest_difference=f.smallest_difference(error),
     )
@@ -175,13 +177,10 @@ def _writing(s: Situation, place: _Place, tokens: Figure, context: Figure) -> Fi
 def _cache(s: Situation, model: ModelBudget, context: Figure) -> Figure:
     """Keys and values of a sequence; latent attention keeps one compressed vector and the rotating part of the keys."""
     shape = model.shape
-    return choose(
-        "latent" if shape.latent else "heads",
-        heads=lambda: f.cache_bytes(shape.layers, shape.key_value_heads, shape.query_size, shape.value_size, context),
-        latent=lambda: f.cache_bytes(
-            shape.layers, ONE, s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"], context
-        ),
-    )
+    if shape.latent:
+        rank, rope = s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"]
+        return f.cache_bytes(shape.layers, ONE, rank, rope, context)
+    return f.cache_bytes(shape.layers, shape.key_value_heads, shape.query_size, shape.value_size, context)
 
 
 SHOWN = ("items", "shots", "context_tokens", "tokens", "time", "standard_error", "smallest_difference")

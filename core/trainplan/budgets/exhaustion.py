@@ -11,7 +11,7 @@ from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Phase
-from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, first_blocked, given, total
+from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, first_blocked, given, total, total_of
 from trainplan.formulas import mixture as f
 from trainplan.frozen import record
 
@@ -116,7 +116,7 @@ def interleaved(mixture: MixtureBudget) -> tuple[Figure | None, Figure | None]:
         return None, None
     first = min(rows, key=lambda row: row.unique / row.length / row.weights[0])
     items = f.interleaved_items(f.documents(first.unique, first.length), first.weights[0])
-    mean = total(**{row.name: f.weighted_length(row.weights[0], row.length) for row in rows})
+    mean = total_of({row.name: f.weighted_length(row.weights[0], row.length) for row in rows})
     return items, f.interleaved_tokens(items, mean)
 
 
@@ -140,7 +140,7 @@ def _stretches_known(tokens: TokenBudget) -> bool:
 def _before(parts: tuple[Figure, ...]) -> Figure:
     if not parts:
         return NOTHING
-    return parts[0] if len(parts) == 1 else total(**{f"stretch {i + 1}": one for i, one in enumerate(parts)})
+    return parts[0] if len(parts) == 1 else total_of({f"stretch {i + 1}": one for i, one in enumerate(parts)})
 
 
 def _step(tokens: TokenBudget, at: Figure) -> Figure:

@@ -10,12 +10,11 @@ from itertools import repeat
 
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import counted, has_table, pattern
-from trainplan.budgets.situation import Situation, source_names
-from trainplan.figure import Blocked, Figure, Quantity, require, summed, total
+from trainplan.budgets.situation import Situation
+from trainplan.figure import Blocked, Figure, Quantity, require, summed, total, total_of
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
 from trainplan.frozen import record
-from trainplan.kinds import choose
 
 
 @record
@@ -38,7 +37,7 @@ def flops_budget(s: Situation, model: ModelBudget, sequence: Figure | None = Non
     """FLOPs of one token at a sequence length, the plan's own unless another is given, as for a stage."""
     length = s["data.sequence_length"] if sequence is None else sequence
     layers = attention_layers(s, model)
-    whole = total(**layers)
+    whole = total_of(layers)
     summed = summed_keys(s, layers, length)
     masked = masked_keys(s, layers, length)
     full_scores = _scores(model, at.weighted_keys(whole, length))
@@ -65,12 +64,10 @@ def _scores(model: ModelBudget, keys: Figure) -> Figure:
 
 
 def _hardware(s: Situation, causal: Figure, scores: Figure) -> Figure:
-    return choose(
-        s.word("parallelism.recompute") or "none",
-        none=lambda: causal,
-        selective=lambda: fl.selective_recompute_flops(causal, scores),
-        full=lambda: fl.full_recompute_flops(causal),
-    )
+    recompute = s.word("parallelism.recompute")
+    if recompute == "selective":
+        return fl.selective_recompute_flops(causal, scores)
+    return fl.full_recompute_flops(causal) if recompute == "full" else causal
 
 
 def attention_layers(s: Situation, model: ModelBudget) -> dict[str, Figure]:
@@ -93,7 +90,7 @@ def summed_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figu
     if len(layers) == 1:
         kind, count = next(iter(layers.items()))
         return at.weighted_keys(count, _keys(s, kind, length))
-    return total(**{kind: at.weighted_keys(count, _keys(s, kind, length)) for kind, count in layers.items()})
+    return total_of({kind: at.weighted_keys(count, _keys(s, kind, length)) for kind, count in layers.items()})
 
 
 def _keys(s: Situation, kind: str, length: Figure) -> Figure:
@@ -113,7 +110,7 @@ def masked_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figu
     sources = s.plan.data.sources
     if not s.plan.data.document_mask or all(source.mean_document_tokens is None for source in sources):
         return summed_keys(s, layers, length)
-    names, shares, documents = source_names(s.plan), _shares(s), _documents(s, length)
+    names, shares, documents = s.source_names(), _shares(s), _documents(s, length)
     if set(layers) == {"full_attention"}:  # keys are linear in the length, so the mean length has the mean of the keys
         return summed_keys(s, layers, summed(names, tuple(map(at.weighted_keys, shares, documents))))
     keys = [at.weighted_keys(one, summed_keys(s, layers, of)) for one, of in zip(shares, documents, strict=True)]
@@ -132,5 +129,5 @@ def _shares(s: Situation) -> tuple[Figure, ...]:
     """Token share of each source as the plan's weights ask for it; blocked where a weight is missing."""
     field = "unique_tokens" if all(source.weight is None for source in s.plan.data.sources) else "weight"
     amounts = s.of_sources(field, "tokens" if field == "unique_tokens" else "1")
-    whole = summed(source_names(s.plan), amounts)
+    whole = summed(s.source_names(), amounts)
     return tuple(map(at.source_share, amounts, repeat(whole)))

@@ -52,14 +52,13 @@ _SHARDED: Final = Default("sharded", "gradients are reduced in every microbatch"
 
 def framework_default(path: str, plan: Plan) -> Default | None:
     """The default of a path for the plan's framework, layout and precision; None where the format has none."""
-    framework = plan.training.framework
     words = WORDS.get(path)
     if words is not None:
-        return words[framework]
+        return words[plan.training.framework]
     if path == "training.gradient_dtype":
-        return _gradient_dtype(framework, plan.training.precision)
+        return _gradient_dtype(plan.training.framework, plan.training.precision)
     if path == "training.gradient_accumulation":
-        return _FULL if framework == "torchtitan" and plan.parallelism.pipeline > 1 else _SHARDED
+        return _FULL if plan.training.framework == "torchtitan" and plan.parallelism.pipeline > 1 else _SHARDED
     return None
 
 

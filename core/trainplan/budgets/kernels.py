@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import repeat
 from typing import Final
 
 from trainplan.budgets.situation import Situation
@@ -220,16 +221,18 @@ def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure, Figure]:
     kind, verified = s.origin("parallelism.recompute")
     shares = RECOMPUTED[word, framework]
     names = ("linear layers computed again", "attention computed again", "passes over memory done again")
-    linear, core, passes = (
-        given(name, share, "1", "parallelism.recompute", kind=kind, verified=verified)
-        for name, share in zip(names, shares, strict=True)
-    )
+    linear, core, passes = map(_share, names, shares, repeat(kind), repeat(verified))
     return linear, core, passes
 
 
 def linear_recomputed(s: Situation) -> Figure:
     """Share of the linear layers that is computed again, by the plan's recompute and kind of framework."""
     return _recomputed(s, stack_of(s))[0]
+
+
+@cache
+def _share(name: str, share: float, kind: str, verified: bool) -> Figure:
+    return given(name, share, "1", "parallelism.recompute", kind=kind, verified=verified)
 
 
 def _last_skipped(s: Situation) -> Figure | None:
@@ -240,8 +243,7 @@ def _last_skipped(s: Situation) -> Figure | None:
     if isinstance(word, Kinds):
         return word.of([float(one == "full") for one in word.words])
     kind, verified = s.origin("parallelism.recompute")
-    share = float(word == "full")
-    return given("last product left out", share, "1", "parallelism.recompute", kind=kind, verified=verified)
+    return _share("last product left out", float(word == "full"), kind, verified)
 
 
 def _exposed(s: Situation, field: str, default: Figure) -> Figure:

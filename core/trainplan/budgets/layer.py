@@ -6,10 +6,12 @@ The facts of the model (gated or not, latent attention or not) are plain `if`s h
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, TypeAlias, cast
+from operator import attrgetter
+from typing import Final, Literal, TypeAlias, cast
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, require, total
+from trainplan.figure import Figure, given, require, summed
+from trainplan.formula import named_sum
 from trainplan.formulas import attention as at
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import model as mo
@@ -46,18 +48,26 @@ class Layer:
 
     def of(self, *kinds: Kind) -> Figure | None:
         """Parameters of the kinds named."""
-        return sum_of(tuple(tensor for tensor in self.tensors if tensor.kind in kinds))
+        if len(self.tensors) == 1:
+            return self.tensors[0].parameters if self.tensors[0].kind in kinds else None
+        return sum_of([tensor for tensor in self.tensors if tensor.kind in kinds])
 
     def held(self, *, split: bool) -> Figure | None:
         """Parameters that tensor ranks split, or those that every one of them holds."""
-        return sum_of(tuple(tensor for tensor in self.tensors if tensor.split is split))
+        if len(self.tensors) == 1:
+            return self.tensors[0].parameters if self.tensors[0].split is split else None
+        return sum_of([tensor for tensor in self.tensors if tensor.split is split])
 
 
-def sum_of(tensors: tuple[Tensor, ...]) -> Figure | None:
+def sum_of(tensors: list[Tensor]) -> Figure | None:
     """The parameters of some tensors, one figure alone as itself."""
     if len(tensors) < 2:
         return tensors[0].parameters if tensors else None
-    return total(**{tensor.name: tensor.parameters for tensor in tensors})
+    return summed(tuple(map(_NAME, tensors)), tuple(map(_PARAMETERS, tensors)))
+
+
+_NAME: Final = attrgetter("name")
+_PARAMETERS: Final = attrgetter("parameters")
 
 
 def attention_layer(s: Situation, latent: bool) -> Layer:
@@ -217,6 +227,11 @@ def norms_per_block(s: Situation) -> Figure:
     if s.value("model.norms_per_block") is not None:
         return s["model.norms_per_block"]
     count = 4 if s.flag("model.post_norms") else 1 if s.flag("model.parallel_block") else 2
+    return _norms_of_block(count)
+
+
+@cache
+def _norms_of_block(count: int) -> Figure:
     source = "4 with post_norms, 1 in a parallel block, else 2"
     return given("model.norms_per_block", count, "1", source, kind="default", is_field=True)
 
@@ -241,6 +256,9 @@ def uneven(s: Situation) -> Figure:
     return ml.fullest_tokens(s["training.moe_imbalance"], s["parallelism.expert"])
 
 
+EXPERT_WIDTH: Final = named_sum("1", "routed", "shared")
+
+
 def mlp_width(s: Situation, *, sparse: bool) -> Figure:
     """Elements of the MLP of a token: its width, or that of the routed and shared experts it goes through."""
     if not sparse:
@@ -248,4 +266,4 @@ def mlp_width(s: Situation, *, sparse: bool) -> Figure:
     routed = ml.routed_width(s["model.moe.num_experts_per_tok"], uneven(s), s["model.moe.moe_intermediate_size"])
     if not s.value("model.moe.num_shared_experts"):
         return routed
-    return total(routed=routed, shared=shared_width(s))
+    return EXPERT_WIDTH(routed=routed, shared=shared_width(s))

@@ -5,18 +5,45 @@ Products by their shapes, the attention core, memory-bound work, and what the ho
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.layer import norms_per_block
-from trainplan.budgets.memory.work import head_ranks
+from trainplan.budgets.memory.loss import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import layer_time as f
 from trainplan.frozen import record
+
+UNSPLIT: Final = given("no sequence parallel", 1.0, "1", "plan file")
+NO_ROUTING: Final = given("no routing", 0.0, "s", "a dense layer")
+NO_NORMS: Final = given("no norms", 0.0, "1", "model.norm")
+NO_SHARED: Final = given("no shared expert", 0.0, "1", "num_shared_experts")
+ONE_PROJECTION: Final = given("one projection", 1.0, "1", "definition")
+ONE_RANK: Final = given("one rank", 1.0, "1", "definition")
+OUT_OF_MLP: Final = given("projection out of the MLP", 1.0, "1", "definition")
+HEAD_IN_16: Final = given("16-bit products", 1.0, "1", "low precision touches block linears only")
+ROUTER_IN_16: Final = given("16-bit products", 1.0, "1", "the router stays in 16 bits")
+FUSED_LOGIT: Final = given(
+    "bytes of a logit that a fused loss moves", 12.0, "bytes", "step-time study, section 2.5", kind="default"
+)
+FUSED_BACKWARD: Final = given(
+    "backward of a fused core", 2.5, "1", "FlashAttention-2, arXiv 2307.08691: five products to two"
+)
+MATERIALISED_BACKWARD: Final = given(
+    "backward of a materialised core", 2.0, "1", "two products for each of forward", kind="default"
+)
+
+DEVICE: Final = named_sum("s", "products", "attention", "elementwise")
+ELEMENTWISE: Final = named_sum("s", "fused", "one_by_one")
+KEYS_AND_VALUES: Final = named_sum("1", "keys", "values")
+LATENT: Final = named_sum("1", "rank", "rope")
+STREAMS: Final = named_sum("1", "into", "out")
 
 
 @record
@@ -44,32 +71,29 @@ def cut(s: Situation, flops: FlopsBudget) -> Cut:
     """The plan's microbatch on one rank; `split` is the ranks that share norms and residuals."""
     tensor = s["parallelism.tensor"]
     tokens = f.rank_tokens(s["batch.micro_batch_sequences"], s["data.sequence_length"], s["parallelism.context"])
-    split = tensor if s.plan.parallelism.sequence_parallel else given("no sequence parallel", 1.0, "1", "plan file")
+    split = tensor if s.plan.parallelism.sequence_parallel else UNSPLIT
     return Cut(tokens, s["data.sequence_length"], tensor, split, flops.causal_keys)
 
 
 def layer_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sparse: bool) -> LayerTime:
     """One layer, with experts or without."""
     block = _experts(s, k, here) if sparse else _mlp(s, k, here)
-    forward = total(**_attention_products(s, model, k, here), **block)
+    forward = total_of({**_attention_products(s, model, k, here), **block})
     products = f.passes_time(forward, k.linear_recomputed)
     if k.last_skipped is not None and not sparse:
         products = f.early_stopped_time(products, block["mlp_down"], k.last_skipped)
     attention = _core(s, model, k, here)
     elementwise = _elementwise(s, model, k, here, sparse=sparse)
-    device = total(products=products, attention=attention, elementwise=elementwise)
-    routing = k.expert_floor if sparse else given("no routing", 0.0, "s", "a dense layer")
+    device = DEVICE(products=products, attention=attention, elementwise=elementwise)
+    routing = k.expert_floor if sparse else NO_ROUTING
     host = f.above_device_time(device, f.host_time(k.host_floor, k.linear_recomputed, routing))
     return LayerTime(products, attention, elementwise, host)
 
 
 def head_time(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     """Output head and loss of one microbatch, in 16 bits."""
-    one = given("one projection", 1.0, "1", "definition")
-    rate = f.matmul_rate(
-        k.peak, k.efficiency, given("16-bit products", 1.0, "1", "low precision touches block linears only")
-    )
-    columns = f.split_width(model.padded_vocabulary, one, here.tensor)
+    rate = f.matmul_rate(k.peak, k.efficiency, HEAD_IN_16)
+    columns = f.split_width(model.padded_vocabulary, ONE_PROJECTION, here.tensor)
     product = f.product_time(here.tokens, columns, s["model.hidden_size"], rate, k.stream_16)
     return f.head_time(product, here.tokens, model.padded_vocabulary, head_ranks(s), _logit_bytes(s), k.memory)
 
@@ -82,9 +106,7 @@ def _logit_bytes(s: Situation) -> Figure:
         return given(
             "bytes of a logit that a plain loss moves", 36.0, "bytes", source, kind=s.origin("training.loss")[0]
         )
-    return given(
-        "bytes of a logit that a fused loss moves", 12.0, "bytes", "step-time study, section 2.5", kind="default"
-    )
+    return FUSED_LOGIT
 
 
 def _rate(k: Conditions) -> Figure:
@@ -108,11 +130,10 @@ def _latent_products(s: Situation, model: ModelBudget, k: Conditions, here: Cut)
     rank, rope = s["model.mla.kv_lora_rank"], s["model.mla.qk_rope_head_dim"]
     query = f.head_columns(shape.heads, shape.query_size, here.tensor)
     value = f.head_columns(shape.heads, shape.value_size, here.tensor)
-    both = f.head_columns(
-        shape.heads, total(keys=s["model.mla.qk_nope_head_dim"], values=shape.value_size), here.tensor
-    )
+    up = KEYS_AND_VALUES(keys=s["model.mla.qk_nope_head_dim"], values=shape.value_size)
+    both = f.head_columns(shape.heads, up, here.tensor)
     found = {
-        "key_value_down": f.product_time(here.tokens, total(rank=rank, rope=rope), hidden, rate, k.stream),
+        "key_value_down": f.product_time(here.tokens, LATENT(rank=rank, rope=rope), hidden, rate, k.stream),
         "key_value_up": f.product_time(here.tokens, both, rank, rate, k.stream),
         "output": f.product_time(here.tokens, hidden, value, rate, k.stream),
     }
@@ -127,16 +148,17 @@ def _latent_products(s: Situation, model: ModelBudget, k: Conditions, here: Cut)
 
 
 def _ways(s: Situation) -> Figure:
-    gated = s.flag("model.gated_mlp")
-    return given(
-        "projections into the MLP", 2.0 if gated else 1.0, "1", "model.gated_mlp", kind=s.origin("model.gated_mlp")[0]
-    )
+    return _into_mlp(2.0 if s.flag("model.gated_mlp") else 1.0, s.origin("model.gated_mlp")[0])
+
+
+@cache
+def _into_mlp(count: float, kind: str) -> Figure:
+    return given("projections into the MLP", count, "1", "model.gated_mlp", kind=kind)
 
 
 def _mlp(s: Situation, k: Conditions, here: Cut, width: Figure | None = None) -> dict[str, Figure]:
     full, hidden, rate = s["model.intermediate_size"] if width is None else width, s["model.hidden_size"], _rate(k)
-    one = given("one projection", 1.0, "1", "definition")
-    up, down = f.split_width(full, _ways(s), here.tensor), f.split_width(full, one, here.tensor)
+    up, down = f.split_width(full, _ways(s), here.tensor), f.split_width(full, ONE_PROJECTION, here.tensor)
     return {
         "mlp_up": f.product_time(here.tokens, up, hidden, rate, k.stream),
         "mlp_down": f.product_time(here.tokens, hidden, down, rate, k.stream),
@@ -154,10 +176,9 @@ def _experts(s: Situation, k: Conditions, here: Cut) -> dict[str, Figure]:
     rate = f.grouped_rate(
         k.peak, k.efficiency, k.expert_speedup, k.numbers["grouped_most"], k.numbers["grouped_half"], each
     )
-    one = given("one rank", 1.0, "1", "definition")
-    up, down = f.split_width(width, _ways(s), split), f.split_width(width, one, split)
-    router = f.matmul_rate(k.peak, k.efficiency, given("16-bit products", 1.0, "1", "the router stays in 16 bits"))
-    own = f.routed_tokens(here.tokens, one, here.tensor)
+    up, down = f.split_width(width, _ways(s), split), f.split_width(width, ONE_RANK, split)
+    router = f.matmul_rate(k.peak, k.efficiency, ROUTER_IN_16)
+    own = f.routed_tokens(here.tokens, ONE_RANK, here.tensor)
     found = {
         "experts_up": f.grouped_time(rows, each, up, hidden, rate, k.stream),
         "experts_down": f.grouped_time(rows, each, hidden, down, rate, k.stream),
@@ -178,21 +199,20 @@ def shared_width(s: Situation) -> Figure | None:
         return None
     own = s.value("model.moe.shared_expert_intermediate_size") is not None
     width = s["model.moe.shared_expert_intermediate_size" if own else "model.moe.moe_intermediate_size"]
-    one = given("one rank", 1.0, "1", "definition")
-    return f.split_width(width, s["model.moe.num_shared_experts"], one)
+    return f.split_width(width, s["model.moe.num_shared_experts"], ONE_RANK)
 
 
 def _elementwise(s: Situation, model: ModelBudget, k: Conditions, here: Cut, *, sparse: bool) -> Figure:
     """Passes over memory between products, by fused kernels or by operators one by one."""
-    norms = given("no norms", 0.0, "1", "model.norm") if s.word("model.norm") == "none" else norms_per_block(s)
+    norms = NO_NORMS if s.word("model.norm") == "none" else norms_per_block(s)
     inner = _expert_widths(s) if sparse else {"width": s["model.intermediate_size"]}
     fused = f.passes_time(f.over_rate(_fused_bytes(s, model, k, here, norms, inner), k.memory), k.linear_recomputed)
     if not k.loose:
         return fused
     from trainplan.budgets.loose import Sizes, loose_time  # few plans ask for it, and the first figures do not wait
 
-    sizes = Sizes(here.tokens, here.tensor, here.split, norms, total(**inner))
-    return total(fused=fused, one_by_one=loose_time(s, model, k, sizes, sparse=sparse))
+    sizes = Sizes(here.tokens, here.tensor, here.split, norms, total_of(inner))
+    return ELEMENTWISE(fused=fused, one_by_one=loose_time(s, model, k, sizes, sparse=sparse))
 
 
 def _fused_bytes(
@@ -201,7 +221,7 @@ def _fused_bytes(
     shape, share, hidden = model.shape, k.numbers["elementwise"], s["model.hidden_size"]
     heads = f.attention_elements(shape.heads, shape.query_size, shape.key_value_heads, shape.value_size)
     if "width" in inner:
-        streams = total(into=_ways(s), out=given("projection out of the MLP", 1.0, "1", "definition"))
+        streams = STREAMS(into=_ways(s), out=OUT_OF_MLP)
         return f.dense_elementwise_bytes(
             here.tokens, share, hidden, here.split, norms, streams, inner["width"], heads, here.tensor
         )
@@ -213,9 +233,9 @@ def _fused_bytes(
 
 def _expert_widths(s: Situation) -> dict[str, Figure]:
     """Widths of the experts of a token together: those chosen for it, and those that all share."""
-    chosen, one = s["model.moe.num_experts_per_tok"], given("one rank", 1.0, "1", "definition")
-    routed = f.head_columns(chosen, s["model.moe.moe_intermediate_size"], one)
-    return {"routed": routed, "shared": shared_width(s) or given("no shared expert", 0.0, "1", "num_shared_experts")}
+    chosen = s["model.moe.num_experts_per_tok"]
+    routed = f.head_columns(chosen, s["model.moe.moe_intermediate_size"], ONE_RANK)
+    return {"routed": routed, "shared": shared_width(s) or NO_SHARED}
 
 
 def _core(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
@@ -233,10 +253,7 @@ def _core(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
             k.numbers["attention_start"],
             here.sequence,
         )
-        backward = given(
-            "backward of a fused core", 2.5, "1", "FlashAttention-2, arXiv 2307.08691: five products to two"
-        )
-        return f.attention_passes_time(forward, backward, k.attention_recomputed)
+        return f.attention_passes_time(forward, FUSED_BACKWARD, k.attention_recomputed)
     forward = f.eager_attention_time(
         here.tokens,
         here.sequence,
@@ -249,8 +266,7 @@ def _core(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
         k.numbers["elementwise"],
         k.memory,
     )
-    backward = given("backward of a materialised core", 2.0, "1", "two products for each of forward", kind="default")
-    return f.attention_passes_time(forward, backward, k.attention_recomputed)
+    return f.attention_passes_time(forward, MATERIALISED_BACKWARD, k.attention_recomputed)
 
 
 _PADDED: Final = given("padded products", 1.0, "1", "libraries of 2024 pad odd sizes: flash-attention issue 1141")

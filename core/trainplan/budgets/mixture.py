@@ -12,10 +12,10 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from trainplan.budgets.contract import Contract, contract
-from trainplan.budgets.situation import Situation, source_names
+from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Figures, Phase, lengths, phases, uniques
-from trainplan.figure import Blocked, Figure, blocked, given, summed, total
+from trainplan.figure import Blocked, Figure, blocked, given, summed, total_of
 from trainplan.formulas import mixture as f
 from trainplan.formulas import scaling
 from trainplan.frozen import record
@@ -126,7 +126,7 @@ def _rows(
     drawn, share = (parts[0], stages[0].shares) if len(stages) == 1 else _whole(stages, parts, tokens)
     epochs, together, seen = _seen(unique, drawn, share, rule, stages[0], tokens)
     columns = zip(
-        source_names(s.plan),
+        s.source_names(),
         unique,
         _limits(s),
         zip(*[stage.weights for stage in stages], strict=True),
@@ -177,7 +177,7 @@ def _drawn(names: tuple[str, ...], parts: Figures) -> Figure:
     if 0.0 not in parts:
         return summed(names, parts)
     found = {name: part for name, part in zip(names, parts, strict=True) if part != 0}
-    return total(**found) if found else NOTHING
+    return total_of(found) if found else NOTHING
 
 
 def _seen(

@@ -7,7 +7,7 @@ of the vocabulary. A missing field blocks what needs it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from trainplan.budgets.layer import (
     Layer,
@@ -21,12 +21,16 @@ from trainplan.budgets.layer import (
 )
 from trainplan.budgets.shape import Shape, has_table, model_shape
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
 from trainplan.formulas import model as mo
 from trainplan.frozen import record
 
 PADDED = ("megatron", "deepspeed")
 """Frameworks that pad the vocabulary to a multiple of 128 x tensor; the others train the model's own."""
+
+DIVISOR: Final = given(
+    "vocabulary divisor", 128, "1", "Megatron-LM --make-vocab-size-divisible-by, default", kind="default"
+)
 
 
 @record
@@ -59,7 +63,10 @@ class ModelBudget:
 
     def part(self, name: str) -> Part | None:
         """The part of that name, or None where the model has none."""
-        return next((part for part in self.parts if part.name == name), None)
+        for part in self.parts:
+            if part.name == name:
+                return part
+        return None
 
 
 def model_budget(s: Situation) -> ModelBudget:
@@ -109,14 +116,16 @@ def padded(s: Situation, vocabulary: Figure) -> Figure:
     """The vocabulary after padding for framework and layout."""
     if s.word("training.framework") not in PADDED:
         return vocabulary
-    divisor = given(
-        "vocabulary divisor", 128, "1", "Megatron-LM --make-vocab-size-divisible-by, default", kind="default"
-    )
-    return mo.padded_vocabulary(vocabulary, mo.vocabulary_step(divisor, s["parallelism.tensor"]))
+    return mo.padded_vocabulary(vocabulary, mo.vocabulary_step(DIVISOR, s["parallelism.tensor"]))
 
 
 def _sum(column: str, parts: tuple[Part, ...]) -> Figure:
-    return total(**{part.name: getattr(part, column) for part in parts if getattr(part, column) is not None})
+    found: dict[str, Figure] = {}
+    for part in parts:
+        figure = getattr(part, column)
+        if figure is not None:
+            found[part.name] = figure
+    return total_of(found)
 
 
 def _parts(s: Situation, shape: Shape, layers: _Layers) -> Iterator[Part]:
@@ -168,7 +177,7 @@ def _small(s: Situation, shape: Shape, layers: _Layers) -> Iterator[Part]:
     """Norms, biases and scalars: they add parameters and multiply nothing that is counted."""
     norms = _norms(s, shape, layers)
     if norms:
-        yield _whole("norms", total(**norms))
+        yield _whole("norms", total_of(norms))
     for kind, name in (("bias", "biases"), ("scalar", "scalars")):
         found = {
             place: mo.over_layers(depth, figure)
@@ -176,7 +185,7 @@ def _small(s: Situation, shape: Shape, layers: _Layers) -> Iterator[Part]:
             if layer is not None and (figure := layer.of(cast("Any", kind))) is not None
         }
         if found:
-            yield _whole(name, total(**found))
+            yield _whole(name, total_of(found))
 
 
 def _placed(shape: Shape, layers: _Layers) -> tuple[tuple[str, Figure, Layer | None], ...]:
@@ -219,9 +228,9 @@ def _mtp(s: Situation, shape: Shape, layers: _Layers) -> Part:
     head = mo.head_parameters(shape.vocabulary, shape.embedding_width)
     return Part(
         "mtp",
-        mo.over_layers(depth, total(**block[0], **outside)),
-        mo.over_layers(depth, total(**block[1], **outside)),
-        mo.over_layers(depth, total(**block[2], projection=projection, head=head)),
+        mo.over_layers(depth, total_of({**block[0], **outside})),
+        mo.over_layers(depth, total_of({**block[1], **outside})),
+        mo.over_layers(depth, total_of({**block[2], "projection": projection, "head": head})),
     )
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, blocked, given, summed, total
+from trainplan.figure import Blocked, Figure, blocked, given, summed, total_of
 from trainplan.formulas import mixture as m
 from trainplan.formulas import packing as f
 from trainplan.frozen import record
@@ -78,7 +78,7 @@ def _groups(s: Situation, mixture: MixtureBudget) -> list[Documents]:
 def _of_histogram(row: SourceBudget, bins: tuple[tuple[float, float], ...]) -> list[Documents]:
     path = f"data.sources.{row.name}.document_lengths"
     pairs = [(_field(path, length, "tokens"), _field(path, documents, "1")) for length, documents in bins]
-    tokens = total(**{f"bin {i + 1}": m.weighted_length(count, length) for i, (length, count) in enumerate(pairs)})
+    tokens = total_of({f"bin {i + 1}": m.weighted_length(count, length) for i, (length, count) in enumerate(pairs)})
     each = f.document_rate(row.share, tokens)
     return [Documents(row.name, f.weighted_part(each, count), length) for length, count in pairs]
 

@@ -8,7 +8,6 @@ from trainplan.budgets.kernels import linear_recomputed
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total
 from trainplan.formulas import pipeline as f
-from trainplan.kinds import choose
 
 SPLIT: Final = {"zb-h1": 2.0 / 3.0, "zb-h2": 1.0, "zb-v": 1.0}
 """Schedules that split the backward pass, and how much of what is computed again they wait for."""
@@ -27,15 +26,13 @@ def pipeline_bubble(s: Situation, microbatches: Figure) -> Figure:
 def schedule_bubble(s: Situation, microbatches: Figure) -> Figure:
     """The bubble of the schedule's own table, where nothing is computed again."""
     p, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
-    return choose(
-        s.plan.parallelism.schedule,
-        **{
-            "gpipe": lambda: f.fill_bubble(p, microbatches),
-            "1f1b": lambda: f.interleaved_bubble(p, microbatches, virtual),
-            "interleaved": lambda: f.interleaved_bubble(p, microbatches, virtual),
-            "zb_h1": lambda: f.split_backward_bubble(p, microbatches),
-            "zb_h2": lambda: f.no_bubble(p),
-            "zb_v": lambda: f.no_bubble(p),
-            "dualpipe": lambda: f.dual_bubble(p, microbatches),
-        },
-    )
+    schedule = s.plan.parallelism.schedule
+    if schedule == "gpipe":
+        return f.fill_bubble(p, microbatches)
+    if schedule == "zb-h1":
+        return f.split_backward_bubble(p, microbatches)
+    if schedule == "dualpipe":
+        return f.dual_bubble(p, microbatches)
+    if schedule in ("zb-h2", "zb-v"):
+        return f.no_bubble(p)
+    return f.interleaved_bubble(p, microbatches, virtual)

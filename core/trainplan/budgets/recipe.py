@@ -32,8 +32,8 @@ def checkpoint_bytes_per_parameter(s: Situation) -> Figure:
     master = MASTER_BYTES[training.precision]
     source = TORCHTITAN if single else MEGATRON
     return saved_bytes_per_parameter(
-        given("bytes of a saved weight", weight, "bytes", source),
-        given("bytes of a saved master copy", master, "bytes", source),
+        _saved("bytes of a saved weight", weight, source),
+        _saved("bytes of a saved master copy", master, source),
         moment_count(s),
         moment_bytes(s),
     )
@@ -42,6 +42,11 @@ def checkpoint_bytes_per_parameter(s: Situation) -> Figure:
 def one_copy(s: Situation) -> bool:
     """Whether a mixed-precision weight has its fp32 copy alone, which is cast for compute: no second weight is saved or written."""
     return s.plan.training.framework in ONE_COPY and MASTER_BYTES[s.plan.training.precision] > 0.0
+
+
+@cache
+def _saved(name: str, value: float, source: str) -> Figure:
+    return given(name, value, "bytes", source)
 
 
 def moment_count(s: Situation) -> Figure:
@@ -54,8 +59,11 @@ def moment_bytes(s: Situation) -> Figure:
     optimizer = entry("optimizers", s.plan.training.optimizer)
     if optimizer is not None and optimizer.get("moment_bytes") is not None:
         return _trait(s, "moment_bytes")
-    dtype = s.plan.training.moment_dtype
-    kind = "file" if "moment_dtype" in s.plan.training.model_fields_set else "default"
+    return _of_type(s.plan.training.moment_dtype, "file" if s.written("training.moment_dtype") else "default")
+
+
+@cache
+def _of_type(dtype: str, kind: str) -> Figure:
     return given("bytes of a moment", MOMENT_BYTES[dtype], "bytes", f"training.moment_dtype {dtype}", kind=kind)
 
 

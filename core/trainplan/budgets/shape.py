@@ -119,7 +119,12 @@ def sparse_layers(s: Situation) -> tuple[bool, ...]:
     if words is not None:
         return tuple(word == "sparse" for word in words)
     first, every = s.value("model.moe.first_k_dense_replace"), s.value("model.moe.moe_layer_freq")
-    return tuple(layer >= first and layer % int(every) == 0 for layer in range(depth))
+    return _spaced(depth, first, int(every))
+
+
+@cache
+def _spaced(depth: int, first: int, every: int) -> tuple[bool, ...]:
+    return tuple(layer >= first and layer % every == 0 for layer in range(depth))
 
 
 def _expert_layers(s: Situation, layers: Figure, sparse: tuple[bool, ...]) -> Figure:

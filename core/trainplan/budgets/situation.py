@@ -6,16 +6,18 @@ place of some paths; nothing else changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from trainplan.budgets.defaults import AFTER_A_PEAK, DEFAULTS, PLAIN, UNITS, Default
 from trainplan.budgets.framework_defaults import framework_default
 from trainplan.catalogue import Entry, Fact, entry
-from trainplan.figure import Figure, blocked, fields_given, given
+from trainplan.figure import Figure, Given, blocked, entered, fields_given, given
+from trainplan.frozen import record
 from trainplan.plan.plan import Plan
+from trainplan.plan.tables import Table
 
 EVIDENCE_KIND = {
     "measured-here": "measured",
@@ -28,66 +30,79 @@ EVIDENCE_KIND = {
 _UNREAD: Final = object()
 """Stands for a value that was not asked for yet, since None is a value."""
 
+Rows: TypeAlias = "tuple[Mapping[str, Any], Collection[str]]"
+"""A table's values by field, and the fields that the plan file itself says."""
 
-class Situation:
-    """A plan with the catalogue entries that it names. Reading a path twice gives the same figure."""
+_NO_TABLE: Final[Rows] = ({}, ())
+
+
+class Situation(dict[str, Figure]):
+    """A plan with the catalogue entries that it names. Reading a path twice gives the same figure.
+
+    `situation[path]` is the number at a plan path, in base units; blocked `missing:PATH` where nothing gives it. It is a dict
+    so that a path that was read before costs no call, and an estimate reads most of them often; nothing else of a dict is meant.
+    """
+
+    __slots__ = ("_columns", "_names", "_origins", "_tables", "_values", "part", "plan", "preset")
 
     def __init__(self, plan: Plan, columns: Mapping[str, Any] | None = None) -> None:
         self.plan = plan
-        self.preset = entry("models", plan.model.preset) if plan.model.preset else None
-        self.part = entry("accelerators", plan.cluster.accelerator) if plan.cluster.accelerator else None
-        self._seen: dict[str, Figure] = dict(columns or {})
+        model, cluster = plan.model.preset, plan.cluster.accelerator
+        self.preset = entry("models", model) if model else None
+        self.part = entry("accelerators", cluster) if cluster else None
+        self._tables: dict[str, Rows] = {}
         self._values: dict[str, Any] = {}
-        self._own: dict[str, tuple[Any, bool]] = {}
         self._origins: dict[str, tuple[str, bool]] = {}
         self._columns: dict[str, tuple[Figure, ...]] = {}
+        self._names: tuple[str, ...] | None = None
+        if columns:
+            self.update(columns)
 
-    def __getitem__(self, path: str) -> Figure:
-        """The number at a plan path, in base units; blocked `missing:PATH` where nothing gives it."""
-        figure = self._seen.get(path)
-        if figure is None:
-            figure = self._seen[path] = self._number(path)
+    def __missing__(self, path: str) -> Figure:
+        figure = self[path] = self._number(path)
         return figure
 
     def replaced(self, columns: Mapping[str, Any]) -> Situation:
         """The same situation with other figures (or columns) at some paths: a stage, or a chunk of layouts."""
-        other = Situation(self.plan)
-        other._seen = {**self._seen, **columns}
-        other._values, other._own, other._origins, other._columns = (
-            self._values,
-            self._own,
-            self._origins,
-            self._columns,
-        )
+        other = Situation(self.plan, self)
+        other.update(columns)
+        other._tables, other._values, other._origins = self._tables, self._values, self._origins
+        other._columns, other._names = self._columns, self._names
         return other
 
     def entry(self, path: str, value: float | None, unit: str) -> Figure:
         """A number of a list's entry, which the plan file itself has to say."""
-        figure = self._seen.get(path)
-        if figure is None:
-            if value is None:
-                figure = blocked(f"missing:{path}", unit)
-            else:
-                figure = given(path, float(value), unit, "plan file", kind="file", is_field=True)
-            self._seen[path] = figure
-        return figure
+        if path in self:
+            return self[path]
+        found = blocked(f"missing:{path}", unit) if value is None else entered(field_origin(path, unit), value)
+        self[path] = found
+        return found
+
+    def source_names(self) -> tuple[str, ...]:
+        """The sources' names, a source's place where it has none."""
+        if self._names is None:
+            self._names = tuple([one.name or str(place) for place, one in enumerate(self.plan.data.sources)])
+        return self._names
 
     def of_sources(self, field: str, unit: str) -> tuple[Figure, ...]:
         """A number of every source, in their order; read once, however many budgets ask."""
         column = self._columns.get(field)
         if column is None:
-            paths = [f"data.sources.{name}.{field}" for name in source_names(self.plan)]
-            column = self._columns[field] = fields_given(paths, map(attrgetter(field), self.plan.data.sources), unit)
+            origins = field_origins(self.source_names(), "data.sources.", f".{field}", unit)
+            column = self._columns[field] = fields_given(origins, map(attrgetter(field), self.plan.data.sources))
         return column
 
     def word(self, path: str) -> str | None:
         """The word or flag's text at a path, after preset and default; None where nothing gives it."""
+        value = self._values.get(path, _UNREAD)
+        if type(value) is str:
+            return value
         value = self.value(path)
         return None if value is None else str(value)
 
     def kind(self, path: str) -> Any:
         """The word at a path, or in a search the column of kinds that stands in its place."""
-        found: Any = self._seen.get(path)
+        found: Any = self.get(path)
         return self.word(path) if found is None else found
 
     def flag(self, path: str) -> bool:
@@ -96,8 +111,7 @@ class Situation:
 
     def switch(self, path: str, says: str) -> Figure:
         """The flag at a path as a figure, 1 or 0; `says` is what 1 means."""
-        kind, verified = self.origin(path)
-        return given(path, float(self.flag(path)), "1", says, kind=kind, verified=verified, is_field=True)
+        return _switch(path, float(self.flag(path)), says, *self.origin(path))
 
     def value(self, path: str) -> Any:
         """The bare value at a path, after preset and default; for words, flags and lists, never for arithmetic."""
@@ -107,18 +121,20 @@ class Situation:
         return value
 
     def _value(self, path: str) -> Any:
-        own, _ = self._told(path)
+        place = PLACES[path]
+        own = self._own(place)
         if own is not None:
             return own
-        fact = self._fact(path)
+        fact = self._fact(place)
         if fact is not None:
             return fact.value
-        default = self._default(path)
+        default = self._default(path, place)
         return None if default is None else default.value
 
     def written(self, path: str) -> bool:
         """Whether the plan file itself says the field."""
-        return self._told(path)[1]
+        place = PLACES[path]
+        return self._own(place) is not None and place.field in self._tables[place.tables][1]
 
     def origin(self, path: str) -> tuple[str, bool]:
         """Where a field's value is from, one of `figure.KINDS`, and whether that was verified."""
@@ -130,12 +146,13 @@ class Situation:
     def _origin(self, path: str) -> tuple[str, bool]:
         if self.written(path):
             return self._kind(path), True
-        fact = self._fact(path)
+        place = PLACES[path]
+        fact = self._fact(place)
         if fact is not None:
-            return ("preset" if path.startswith("model.") else "catalogue"), fact.verified
+            return ("preset" if place.table == "model" else "catalogue"), fact.verified
         if self.value(path) is None:
             return "missing", True
-        default = self._default(path)
+        default = self._default(path, place)
         return "default", default is None or default.verified
 
     def part_fact(self, key: str) -> Figure:
@@ -149,47 +166,50 @@ class Situation:
         """A fact of the preset's catalogue entry that is no field of a plan; None without a preset or the fact."""
         return None if self.preset is None else _catalogued(self.preset.kind, self.preset.name, key)
 
-    def _told(self, path: str) -> tuple[Any, bool]:
-        """The plan's own value at a path, None where it has none, and whether the plan file says it."""
-        found = self._own.get(path)
-        if found is None:
-            tables, field = _split(path)
-            table: Any = self.plan
-            for name in tables:
-                table = getattr(table, name, None)
-            value = getattr(table, field, None)
-            found = self._own[path] = (
-                value,
-                value is not None and field in table.__pydantic_fields_set__,
-            )  # what model_fields_set asks for
+    def _own(self, place: Place) -> Any:
+        """The plan's own value of a field, None where it has none; `_tables` has its table then."""
+        rows = self._tables.get(place.tables)
+        values, _ = self._read(place.tables) if rows is None else rows
+        return values.get(place.field)
+
+    def _read(self, tables: str) -> Rows:
+        """A table of the plan, taken apart once: pydantic looks twice at each attribute that is read."""
+        table: Any = self.plan
+        for name in tables.split(".") if tables else ():
+            table = getattr(table, name, None)
+        found = _NO_TABLE
+        if isinstance(table, Table):
+            found = table.__dict__, table.__pydantic_fields_set__  # what model_fields_set asks for
+        self._tables[tables] = found
         return found
 
-    def _fact(self, path: str) -> Fact | None:
-        named = self._named(path)
-        return None if named is None else named.facts.get(path.partition(".")[2])
-
-    def _named(self, path: str) -> Entry | None:
+    def _named(self, place: Place) -> Entry | None:
         """The catalogue's entry that stands behind a path: the preset's or the accelerator's."""
-        if path.startswith("model."):
-            return self.preset
-        return self.part if path.startswith("cluster.") else None
+        return self.preset if place.table == "model" else self.part if place.table == "cluster" else None
 
-    def _default(self, path: str) -> Default | None:
+    def _fact(self, place: Place) -> Fact | None:
+        named = self._named(place)
+        return None if named is None else named.facts.get(place.key)
+
+    def _default(self, path: str, place: Place) -> Default | None:
         if path in AFTER_A_PEAK and self.plan.memory.calibration is not None:
             return AFTER_A_PEAK[path]
-        return DEFAULTS.get(path) or framework_default(path, self.plan)
+        return place.default or framework_default(path, self.plan)
 
     def _number(self, path: str) -> Figure:
-        own, written = self._told(path)
-        if written:
-            return given(path, float(own), UNITS.get(path, "1"), "plan file", kind=self._kind(path), is_field=True)
-        named = self._named(path)
-        if named is not None and path.partition(".")[2] in named.facts:
+        place = PLACES[path]
+        values, written = self._tables.get(place.tables) or self._read(place.tables)
+        own = values.get(place.field)
+        if own is not None and place.field in written:
+            kind = self._kind(path)
+            return entered(place.origin if kind == "file" else place.origin._replace(kind=kind), own)
+        named = self._named(place)
+        if named is not None and place.key in named.facts:
             return _entry_field(named.kind, named.name, path)
-        default = self._default(path)
+        default = self._default(path, place)
         value = own if own is not None else None if default is None else default.value
         if value is None:
-            return blocked(f"missing:{path}", UNITS.get(path, "1"))
+            return blocked(f"missing:{path}", place.origin.unit)
         source, verified = (PLAIN, False) if default is None else (default.source, default.verified)
         return _default_field(path, float(value), source, verified)
 
@@ -199,16 +219,50 @@ class Situation:
         return "file"
 
 
-def source_names(plan: Plan) -> tuple[str, ...]:
-    """The sources' names, a source's place where it has none."""
-    return tuple([one.name or str(place) for place, one in enumerate(plan.data.sources)])
+@lru_cache(maxsize=1000)
+def field_origin(path: str, unit: str) -> Given:
+    """The origin of a number that the plan file says, whatever it says."""
+    return Given(path, unit, "file", "plan file", verified=True, is_field=True)
+
+
+@lru_cache(maxsize=100)
+def field_origins(names: tuple[str, ...], before: str, after: str, unit: str) -> tuple[Given, ...]:
+    """The same of one field of every source; kept, because sixty sources are many and an edit seldom renames one."""
+    return tuple([field_origin(f"{before}{name}{after}", unit) for name in names])
+
+
+@record
+class Place:
+    """Where a path leads: to a field of a table, or to a key of a catalogue entry, and else to a default.
+
+    `origin` is that of a number that the plan file says, whatever it says.
+    """
+
+    tables: str
+    field: str
+    table: str
+    key: str
+    default: Default | None
+    origin: Given
+
+
+class _Places(dict[str, Place]):
+    """Places by path, made when first asked for."""
+
+    def __missing__(self, path: str) -> Place:
+        tables, _, field = path.rpartition(".")
+        table, _, key = path.partition(".")
+        origin = field_origin(path, UNITS.get(path, "1"))
+        place = self[path] = Place(tables, field, table, key, DEFAULTS.get(path), origin)
+        return place
+
+
+PLACES: Final = _Places()
 
 
 @cache
-def _split(path: str) -> tuple[tuple[str, ...], str]:
-    """The tables of a path, and its field."""
-    *tables, field = path.split(".")
-    return tuple(tables), field
+def _switch(path: str, on: float, says: str, kind: str, verified: bool) -> Figure:
+    return given(path, on, "1", says, kind=kind, verified=verified, is_field=True)
 
 
 @cache
@@ -221,7 +275,7 @@ def _default_field(path: str, value: float, source: str, verified: bool) -> Figu
 def _entry_field(kind: str, name: str, path: str) -> Figure:
     """A field as a preset or an accelerator gives it, which is the same in every plan that names that entry."""
     found = entry(kind, name)
-    fact = None if found is None else found.get(path.partition(".")[2])
+    fact = None if found is None else found.get(PLACES[path].key)
     if fact is None:
         raise KeyError(f"{kind}/{name} has no {path}")
     word, source = ("preset" if kind == "models" else "catalogue"), f"{name}: {fact.source}"

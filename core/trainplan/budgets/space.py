@@ -14,7 +14,8 @@ from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
-from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.figure import Blocked, Figure, blocked, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import storage as f
 from trainplan.frozen import record
 from trainplan.plan.tables import Source
@@ -37,6 +38,7 @@ STAGING = _judged("host copies of a staged checkpoint", 4.0, "1", "marin pull re
 NONE = given("no checkpoints kept for good", 0.0, "1", "plan file: no rule", kind="file")
 NO_UPLOAD = given("no upload", 0.0, "1", "plan file: no upload bandwidth", kind="file")
 EMPTY = given("nothing", 0.0, "bytes", "definition", kind="file")
+CHECKPOINTS = named_sum("1", "kept", "local")
 SMALL_VOCABULARY = 65_500
 """Megatron's bound below which a token takes two bytes."""
 
@@ -101,7 +103,7 @@ def space_budget(s: Situation, run: Run, today: dt.date | None) -> SpaceBudget:
     width = bytes_per_token(s)
     parts, kept = _data(s, run, width), _kept(s, run)
     parts |= _grown(s, run, kept)
-    peak = total(**parts)
+    peak = total_of(parts)
     usable = f.usable_space(s["storage.capacity"], s["storage.usable_fraction"])
     world, checkpoint, interval = run.mesh.world_size, run.checkpoint.checkpoint, run.faults.interval
     return SpaceBudget(
@@ -115,7 +117,7 @@ def space_budget(s: Situation, run: Run, today: dt.date | None) -> SpaceBudget:
         local_count=kept.local,
         backlog=kept.backlog,
         checkpoints_written=f.checkpoints_written(run.speed.compute_time, interval),
-        checkpoint_files=f.checkpoint_files(world, RANK_FILES, total(kept=kept.full, local=kept.local)),
+        checkpoint_files=f.checkpoint_files(world, RANK_FILES, CHECKPOINTS(kept=kept.full, local=kept.local)),
         write_rate=f.mean_write_rate(checkpoint, interval),
         loader_bandwidth=f.loader_bandwidth(world, run.speed.tokens_per_second_per_accelerator, width),
         start_up_opens=f.start_up_opens(world, OPENS),
@@ -163,9 +165,9 @@ def _count(s: Situation, path: str) -> Figure:
 def _grown(s: Situation, run: Run, kept: _Kept) -> dict[str, Figure]:
     """What is there by the end of the run."""
     checkpoint = run.checkpoint.checkpoint
-    held = total(kept=kept.full, local=kept.local)
+    held = CHECKPOINTS(kept=kept.full, local=kept.local)
     rows = run.evaluation.rows
-    items = total(**{row.name: row.items for row in rows}) if rows else NONE
+    items = total_of({row.name: row.items for row in rows}) if rows else NONE
     return {
         "full_kept": f.copies_bytes(kept.full, checkpoint),
         "light_kept": f.copies_bytes(kept.light, run.checkpoint.light_checkpoint),
@@ -183,15 +185,18 @@ def _index(s: Situation, run: Run) -> Figure:
         return blocked("missing:data.sources", "bytes")
     documents = [_documents(s, i, row, source) for i, (row, source) in enumerate(zip(rows, sources, strict=True))]
     if not (s.plan.data.sampler or "").startswith("megatron"):
-        return total(**{f"{row.name} index": f.offset_index(count) for row, count in zip(rows, documents, strict=True)})
-    sequences, parts = run.tokens.sequences, dict[str, Figure]()
+        return total_of(
+            {f"{row.name} index": f.offset_index(count) for row, count in zip(rows, documents, strict=True)}
+        )
+    sequences = run.tokens.sequences
+    parts: dict[str, Figure] = {}
     for row, count in zip(rows, documents, strict=True):
         parts[f"{row.name} index"] = f.megatron_index(count)
         if row.epochs is not None:
             parts[f"{row.name} cache"] = f.megatron_cache(count, row.epochs, sequences, row.share)
     if len(rows) > 1:
         parts["mixture"] = f.megatron_blend(sequences)
-    return total(**parts)
+    return total_of(parts)
 
 
 def _documents(s: Situation, place: int, row: SourceBudget, source: Source) -> Figure:

@@ -7,6 +7,7 @@ checkpoint stall, and it does not replace the plan's utilization: a prediction s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.communication import (
@@ -21,7 +22,7 @@ from trainplan.budgets.communication import (
     tensor_operation,
     traffic,
 )
-from trainplan.budgets.communication_data import data_operations, replica_domains, updated
+from trainplan.budgets.communication_data import NO_EXPERTS, data_operations, replica_domains, updated
 from trainplan.budgets.compute import Throughput, peak_flops
 from trainplan.budgets.kernels import Conditions, conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
@@ -41,7 +42,8 @@ from trainplan.budgets.recipe import (
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
-from trainplan.figure import Blocked, Figure, blocked, given, total
+from trainplan.figure import Blocked, Figure, blocked, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import steptime as f
 from trainplan.frozen import field_names, record
 
@@ -67,6 +69,14 @@ WATERFALL: Final = (
 CAST: Final = (
     "Megatron-LM core/optimizer/optimizer.py, main_param.grad = model_param.grad.float(): 2 read, 4 written, 4 read"
 )
+
+
+OWN_HEAD: Final = given("the model's own head", 1.0, "1", "definition", kind="file")
+NO_LAYER: Final = given("no such layer", 0.0, "s", "the model has none", kind="file")
+NO_TIME: Final = LayerTime(NO_LAYER, NO_LAYER, NO_LAYER, NO_LAYER)
+
+WITH_DEPTHS: Final = named_sum("1", "layers", "depths")
+HEADS: Final = named_sum("1", "own", "depths")
 
 
 @record
@@ -107,7 +117,7 @@ def step_budget(
         return _blocked(reason)
     k = conditions(last) if known is None else known
     waterfall, operations = step_parts(model, mesh, tokens, speed, bubble, k)
-    step = total(**waterfall)
+    step = total_of(waterfall)
     budget = _budget(last, model, tokens, speed, mesh, k, step, waterfall)
     return budget, communication_budget(operations, step)
 
@@ -146,16 +156,14 @@ def _made(s: Situation, model: ModelBudget, mesh: MeshBudget, k: Conditions, her
 
 def _layers(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> dict[str, Figure]:
     """Seconds of one microbatch over all layers, prediction depths with them, by part."""
-    shape, none = model.shape, given("no such layer", 0.0, "s", "the model has none", kind="file")
-    empty = LayerTime(none, none, none, none)
-    nothing = given("no layer with experts", 0.0, "1", "the model has none", kind="file")
-    sparse_layers = nothing if shape.expert_layers is None else shape.expert_layers
-    dense = layer_time(s, model, k, here, sparse=False) if model.dense is not None else empty
-    sparse = layer_time(s, model, k, here, sparse=True) if shape.expert_layers is not None else empty
+    shape = model.shape
+    sparse_layers = NO_EXPERTS if shape.expert_layers is None else shape.expert_layers
+    dense = layer_time(s, model, k, here, sparse=False) if model.dense is not None else NO_TIME
+    sparse = layer_time(s, model, k, here, sparse=True) if shape.expert_layers is not None else NO_TIME
     counts = [shape.dense_layers, sparse_layers]
     if has_table(s, "mtp"):
         kind = 1 if shape.sparse and shape.sparse[-1] else 0
-        counts[kind] = total(layers=counts[kind], depths=s["model.mtp.num_nextn_predict_layers"])
+        counts[kind] = WITH_DEPTHS(layers=counts[kind], depths=s["model.mtp.num_nextn_predict_layers"])
     return {
         name: f.layers_time(counts[0], getattr(dense, name), counts[1], getattr(sparse, name))
         for name in field_names(LayerTime)
@@ -169,8 +177,7 @@ def _heads(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure
 
 def _head_count(s: Situation) -> Figure:
     """The model's own head and those of its prediction depths."""
-    one = given("the model's own head", 1.0, "1", "definition", kind="file")
-    return total(own=one, depths=s["model.mtp.num_nextn_predict_layers"]) if has_table(s, "mtp") else one
+    return HEADS(own=OWN_HEAD, depths=s["model.mtp.num_nextn_predict_layers"]) if has_table(s, "mtp") else OWN_HEAD
 
 
 def _waterfall(
@@ -187,7 +194,7 @@ def _waterfall(
     shown = {f"{one.dimension}: {one.name}": one.exposed for one in inner}
     found = {name: f.rank_time(part, m, p) for name, part in made.parts.items()}
     found["head"] = f.rank_time(made.head, m, p)
-    work = total(**{name: found[name] for name in made.parts}, **shown)
+    work = total_of({**{name: found[name] for name in made.parts}, **shown})
     mean, slowest = _stages(s, model, work, found["head"], m, p)
     parts = held(s, model, mesh)
     data = data_operations(s, model, mesh, parts, k, m, slowest)
@@ -197,7 +204,7 @@ def _waterfall(
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
     found["bubble"] = f.bubble_time(bubble, mean, m)
     found["optimizer"] = _optimizer(s, updated(s, model, parts), k, m)
-    found["stragglers"] = f.straggler_time(total(**found), k.numbers["growth"], replica_domains(s, mesh))
+    found["stragglers"] = f.straggler_time(total_of(found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
 
 
@@ -208,27 +215,37 @@ def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Co
     from trainplan.budgets.host import host_optimizer  # few plans offload, and the first figures do not wait for it
     from trainplan.formulas.offload import updated_parameters
 
-    return total(**host_optimizer(s, updated_parameters(*parts), m))
+    return total_of(host_optimizer(s, updated_parameters(*parts), m))
 
 
 def _updated_bytes(s: Situation) -> Figure:
     """Bytes that an update moves of one parameter, by optimizer, precision and whether a second weight is written."""
     precision, source = s.plan.training.precision, TORCHTITAN if one_copy(s) else MEGATRON
     mixed = MASTER_BYTES[precision] > 0.0
-    kept = given("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], "bytes", source)
-    second = 2.0 if mixed and not one_copy(s) else 0.0
-    weight = given("bytes of a weight written beside it", second, "bytes", source)
+    kept = _moved("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], source)
+    weight = _moved("bytes of a weight written beside it", 2.0 if mixed and not one_copy(s) else 0.0, source)
     gradient = reduced_bytes(s)
     if mixed and gradient == 2.0:
-        gradient = given("bytes of a gradient cast and read", 10.0, "bytes", CAST)
+        gradient = _moved("bytes of a gradient cast and read", 10.0, CAST)
     return f.optimizer_bytes(gradient, kept, moment_count(s), moment_bytes(s), weight)
 
 
+@cache
+def _moved(name: str, value: float, source: str) -> Figure:
+    return given(name, value, "bytes", source)
+
+
 def _exposed(operations: tuple[Operation, ...], dimension: str) -> Figure:
-    parts = {one.name: one.exposed for one in operations if one.dimension == dimension}
-    if not parts:
-        return given(f"no {dimension} parallelism", 0.0, "s", "the model has none", kind="file")
-    return total(**parts)
+    parts: dict[str, Figure] = {}
+    for one in operations:
+        if one.dimension == dimension:
+            parts[one.name] = one.exposed
+    return total_of(parts) if parts else _none(dimension)
+
+
+@cache
+def _none(dimension: str) -> Figure:
+    return given(f"no {dimension} parallelism", 0.0, "s", "the model has none", kind="file")
 
 
 def _stages(

@@ -9,7 +9,6 @@ from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, require
 from trainplan.formulas import storage as f
 from trainplan.frozen import record
-from trainplan.kinds import choose
 
 HOST_COPY_RATE = given(
     "rate of the copy to host memory", 25e9, "bytes/s", "pinned copy, default", kind="default", verified=False
@@ -41,15 +40,15 @@ def checkpoint_budget(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Che
     full = f.checkpoint_bytes(parameters, checkpoint_bytes_per_parameter(s))
     floor = s["storage.checkpoint_floor"]
     write = f.transfer_time(full, s["storage.write_bandwidth"])
+    if s.plan.storage.async_checkpoint:
+        stall = f.asynchronous_stall(floor, full, mesh.world_size, HOST_COPY_RATE)
+    else:
+        stall = f.synchronous_stall(floor, full, s["storage.write_bandwidth"])
     return CheckpointBudget(
         parameters=parameters,
         checkpoint=full,
         light_checkpoint=f.checkpoint_bytes(parameters, LIGHT),
-        checkpoint_stall=choose(
-            "later" if s.plan.storage.async_checkpoint else "now",
-            later=lambda: f.asynchronous_stall(floor, full, mesh.world_size, HOST_COPY_RATE),
-            now=lambda: f.synchronous_stall(floor, full, s["storage.write_bandwidth"]),
-        ),
+        checkpoint_stall=stall,
         write_time=write,
         upload_time=require(
             f.transfer_time(full, s["storage.upload_bandwidth"]), s.plan.storage.upload_bandwidth is not None, "none"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, blocked, given, require, total
+from trainplan.figure import Blocked, Figure, blocked, given, require, total_of
 from trainplan.formulas import tokens as f
 from trainplan.frozen import record
 from trainplan.numeric import floor
+
+START = given("start of the run", 0.0, "tokens", "definition", kind="file")
 
 
 @record
@@ -96,7 +98,7 @@ def over_stretches(stretches: tuple[Stretch, ...], parts: list[Figure]) -> Figur
     """The sum over the stretches of a run, each under its name; the one part itself where there is one stretch."""
     if len(parts) == 1:
         return parts[0]
-    return total(**{_word(i, one): part for i, (one, part) in enumerate(zip(stretches, parts, strict=True))})
+    return total_of({_word(i, one): part for i, (one, part) in enumerate(zip(stretches, parts, strict=True))})
 
 
 def _word(index: int, stretch: Stretch) -> str:
@@ -112,13 +114,13 @@ def _stretches(s: Situation) -> tuple[Stretch, ...]:
         return _stage_stretches(s)
     if schedule:
         return _schedule_stretches(s)
-    begin = given("start of the run", 0.0, "tokens", "definition", kind="file")
+    begin = START
     return (_stretch(s, "", begin, s["data.train_tokens"], None, None),)
 
 
 def _stage_stretches(s: Situation) -> tuple[Stretch, ...]:
     found: list[Stretch] = []
-    begin = given("start of the run", 0.0, "tokens", "definition", kind="file")
+    begin = START
     stages = s.plan.data.stages
     for index, stage in enumerate(stages):
         path = f"data.stages.{stage.name if stage.name else index}"

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import repeat
 
 from trainplan.budgets.contract import Contract
-from trainplan.budgets.situation import Situation, source_names
+from trainplan.budgets.situation import Situation, field_origins
 from trainplan.budgets.tokens import Stretch, TokenBudget
-from trainplan.figure import Figure, blocked, fields_given, first_blocked, given, summed, total
+from trainplan.figure import Figure, blocked, entered, fields_given, first_blocked, given, summed, total_of
 from trainplan.formulas import mixture as f
 from trainplan.frozen import record
 from trainplan.plan.tables import Stage
@@ -42,42 +41,42 @@ def phases(s: Situation, tokens: TokenBudget, rule: Contract | None) -> tuple[Ph
     """The stages of the plan, or the whole run as one, with the weights and shares of every source."""
     stages = s.plan.data.stages
     if not stages or s.plan.batch.schedule:
-        return (_phase(s, rule, _whole(tokens), "", None),)
+        return (_whole(s, rule, tokens),)
     found = zip(tokens.stretches, stages, range(len(stages)), strict=True)
-    return tuple(_phase(s, rule, one, f"data.stages.{stage.name or i}.", stage) for one, stage, i in found)
+    return tuple([_phase(s, rule, one, f"data.stages.{stage.name or i}.", stage) for one, stage, i in found])
 
 
-def _whole(tokens: TokenBudget) -> Stretch:
-    """The run as one stretch, whatever its batch schedule; blocked as its stretch is where stages forbid that."""
-    first = tokens.stretches[0]
+def _whole(s: Situation, rule: Contract | None, tokens: TokenBudget) -> Phase:
+    """The run as one phase, whatever its batch schedule; blocked as its stretch is where stages forbid that."""
+    first, told = tokens.stretches[0], _told(s, None, "")
     blocked_so = len(tokens.stretches) == 1 and not isinstance(first.tokens, Figure)
-    return replace(first, name="the run", tokens=first.tokens if blocked_so else tokens.train_tokens)
+    whole = first.tokens if blocked_so else tokens.train_tokens
+    return Phase("the run", "", first.begin, whole, first.sequence_length, told, _shares(s, rule, told))
 
 
-def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: Stage | None) -> Phase:
+def _phase(s: Situation, rule: Contract | None, one: Stretch, path: str, stage: Stage) -> Phase:
     told = _told(s, stage, path)
     return Phase(one.name, path, one.begin, one.tokens, one.sequence_length, told, _shares(s, rule, told))
 
 
 def _told(s: Situation, stage: Stage | None, path: str) -> Figures:
     if stage is not None and stage.weights is not None:
-        return _of_stage(stage.weights, path, source_names(s.plan))
+        return _of_stage(stage.weights, path, s.source_names())
     if any(one.weight is not None for one in s.plan.data.sources):
         return s.of_sources("weight", "1")
     return _by_size(s)
 
 
 def _of_stage(weights: Mapping[str, float], path: str, names: tuple[str, ...]) -> Figures:
-    paths = [f"{path}weights.{name}" for name in names]
+    origins = field_origins(names, f"{path}weights.", "", "1")
     if all(map(weights.__contains__, names)):
-        return fields_given(paths, map(weights.get, names), "1")
+        return fields_given(origins, map(weights.get, names))
     absent = "plan file: a source that the stage does not name is 0"
+    told = zip(names, origins, strict=True)
     return tuple(
         [
-            given(
-                key, weights.get(name, 0.0), "1", "plan file" if name in weights else absent, kind="file", is_field=True
-            )
-            for key, name in zip(paths, names, strict=True)
+            entered(origin if name in weights else origin._replace(source=absent), weights.get(name, 0.0))
+            for name, origin in told
         ]
     )
 
@@ -92,7 +91,7 @@ def _by_size(s: Situation) -> Figures:
 
 def _of_whole(s: Situation, amounts: Figures) -> Figures:
     """The share of each in the sum of all."""
-    return tuple(map(f.weight_share, amounts, repeat(summed(source_names(s.plan), amounts))))
+    return tuple(map(f.weight_share, amounts, repeat(summed(s.source_names(), amounts))))
 
 
 def uniques(s: Situation) -> Figures:
@@ -116,7 +115,7 @@ def lengths(s: Situation) -> Figures:
 
 
 def _named(s: Situation, parts: Figures) -> dict[str, Figure]:
-    return dict(zip(source_names(s.plan), parts, strict=True))
+    return dict(zip(s.source_names(), parts, strict=True))
 
 
 def off(weights: Figures) -> bool:
@@ -151,11 +150,11 @@ def _normal(s: Situation, rule: Contract, told: Figures) -> Figures:
 
 def _by_document(s: Situation, weights: Figures) -> Figures:
     """Token shares of draws of documents. A source that is never drawn needs no length."""
-    names, long = source_names(s.plan), lengths(s)
+    names, long = s.source_names(), lengths(s)
     parts = [
         weight if weight == 0 else f.weighted_length(weight, one) for weight, one in zip(weights, long, strict=True)
     ]
-    whole = total(**{name: part for name, part, weight in zip(names, parts, weights, strict=True) if weight != 0})
+    whole = total_of({name: part for name, part, weight in zip(names, parts, weights, strict=True) if weight != 0})
     shares = zip(parts, weights, strict=True)
     return tuple([weight if weight == 0 else f.document_share(part, whole) for part, weight in shares])
 
@@ -167,5 +166,5 @@ def _by_block(s: Situation, rule: Contract, weights: Figures) -> Figures:
         return ()
     largest = max(range(len(counts)), key=lambda i: (counts[i], -i))
     others = {name: one for i, (name, one) in enumerate(_named(s, tuple(counts)).items()) if i != largest}
-    counts[largest] = f.block_rest(block, total(**others) if others else NO_OTHER)
+    counts[largest] = f.block_rest(block, total_of(others) if others else NO_OTHER)
     return tuple(map(f.block_share, counts, repeat(block)))

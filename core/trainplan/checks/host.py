@@ -134,7 +134,7 @@ def _offloaded_activations(estimate: Estimate) -> float:
     rank = tried(estimate.plan, {"training.activation_offload": False}).memory.fullest
     if rank is None:
         return 0.0
-    kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
+    kept = next(one for one in rank.instants if one.name == "loss").part("activations")
     return float(kept) * float(estimate.situation["cluster.accelerators_per_node"])
 
 

@@ -86,7 +86,7 @@ def large_logits(estimate: Estimate) -> list[Finding]:
     copies = ("plain", "compiled", "fused") if megatron else ("plain", "compiled")
     if not memory.table or not isinstance(memory.usable, Figure) or kernel not in copies:
         return []
-    most = max(float(instant.parts["logits"]) for rank in memory.table for instant in rank.instants)
+    most = max(float(instant.part("logits")) for rank in memory.table for instant in rank.instants)
     if most <= 0.15 * memory.usable:
         return []
     message = f"logits take {_gib(most)} at the {kernel} loss, {100 * most / float(memory.usable):.0f} % of usable"

@@ -113,7 +113,7 @@ def copied_activations(estimate: Estimate) -> list[Finding]:
     if step.seconds is not None and estimate.situation["parallelism.pipeline"] == 1.0:
         memory = tried(estimate.plan, {"training.activation_offload": False}).memory
         rank = memory.table[int(memory.worst_rank)]
-        kept = next(one for one in rank.instants if one.name == "loss").parts["activations"]
+        kept = next(one for one in rank.instants if one.name == "loss").part("activations")
         added = activations_on_host(step, kept) if isinstance(kept, Figure) else None
         message += f": {' '.join(duration(float(added.seconds)))} more, which {added.says}" if added is not None else ""
     return [Finding("P13", "warning", "parallelism", message, MEASURE, ("training.activation_offload",), 15)]

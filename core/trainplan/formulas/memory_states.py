@@ -1,7 +1,7 @@
 """Parameters that one rank holds, and the bytes of weights, gradients and optimizer states that come with them.
 
-Three buckets: what tensor ranks split, what every rank holds, and routed experts, which have their own data-parallel size.
-Working sets and activations are not here.
+Three buckets: what tensor ranks split, what every rank holds, and routed experts, which have their own data-parallel size. The last
+formulas are of a run that has not begun: a checkpoint is read, kernels are tuned. Working sets and activations are not here.
 """
 
 from __future__ import annotations
@@ -120,3 +120,29 @@ def step_copies(gradients: float, element: float) -> float:
 def group_copies(gradients: float, element: float, most: float) -> float:
     """The same where parameters are sharded: of one group of parameters at a time."""
     return minimum(gradients / element, most) * (element + 4.0)
+
+
+@formula("bytes", source=DEFINITION)
+def restored_bytes(
+    master: float, moments: float, moment_bytes: float, master_again: float, moments_again: float
+) -> float:
+    """Bytes a parameter of the optimizer while a checkpoint is read: what stays, and what is held once more."""
+    return master * (1.0 + master_again) + moments * moment_bytes * (1.0 + moments_again)
+
+
+@formula("bytes", source=DEFINITION)
+def held_more(bytes_held: float, again: float) -> float:
+    """A state and its copies."""
+    return bytes_held * (1.0 + again)
+
+
+@formula("bytes", source=DEFINITION)
+def share_allocated(bytes_held: float, share: float) -> float:
+    """The part of a state that is allocated before the first step."""
+    return bytes_held * share
+
+
+@formula("bytes", source="PyTorch inductor tunes a kernel where it first runs: of backward, with all activations alive")
+def tuned_temporaries(temporaries: float, workspace: float) -> float:
+    """Temporaries of the first layer of backward, and what tuning its kernels takes beside them."""
+    return temporaries + workspace

@@ -7,6 +7,8 @@ Kernel scratch, graph pools and NVLS buffers are not counted; `memory.fragmentat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Final
 
 from trainplan.budgets.memory.instants import (
@@ -30,9 +32,11 @@ from trainplan.budgets.memory.work import Layers, Work, matmul_weights, nothing,
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
-from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest
+from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest_of
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
+
+UNMEASURED: Final = given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
 
 
 @record
@@ -41,12 +45,15 @@ class RankMemory:
 
     rank: int
     instants: tuple[Instant, ...]
-    worst: Instant
-    allocated: Figure
     reserved: Figure
     total: Figure
     restoring: Instant
     restore: Figure
+
+    @property
+    def worst(self) -> Instant:
+        """The instant at which most is held; looked for when asked, since few ranks are shown."""
+        return worst_of(self.instants, self.reserved)
 
 
 @record
@@ -159,8 +166,8 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
     table: list[RankMemory] = []
     resident: dict[tuple[float, ...], _Resident] = {}
     for rank, stage in enumerate(found):
-        held_key = (float(stage.dense_layers), float(stage.expert_layers), float(stage.first), float(stage.last))
-        key = (*held_key, float(stage.in_flight))
+        held_key = (stage.dense_layers, stage.expert_layers, stage.first, stage.last)
+        key = (*held_key, stage.in_flight)
         if key not in seen:
             if held_key in resident and not every_rank:
                 continue
@@ -169,10 +176,15 @@ def _ranks(s: Situation, common: Common, found: list[Stage], every_rank: bool) -
                 extra = work(s, common.model, stage, common.parts, common.recipe, common.layers, common.cut)
                 resident[held_key] = _resident(s, common, stage, kept, extra)
             seen[key] = _rank(s, rank, common, stage, resident[held_key])
-        same = seen[key]
-        told = (same.instants, same.worst, same.allocated, same.reserved, same.total, same.restoring, same.restore)
-        table.append(RankMemory(rank, *told))
+        table.append(_as_rank(rank, seen[key]))
     return tuple(table)
+
+
+def _as_rank(rank: int, same: RankMemory) -> RankMemory:
+    """The same memory on another rank."""
+    if rank == same.rank:
+        return same
+    return RankMemory(rank, same.instants, same.reserved, same.total, same.restoring, same.restore)
 
 
 def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: Work) -> _Resident:
@@ -185,44 +197,51 @@ def _resident(s: Situation, common: Common, stage: Stage, kept: States, extra: W
 def _rank(s: Situation, rank: int, common: Common, stage: Stage, here: _Resident) -> RankMemory:
     instants = (*moving_instants(s, common, stage, here.kept, here.extra, here.heaviest), *here.settled)
     held = reserved(s, instants)
-    worst = worst_of(instants, held)
-    return RankMemory(rank, instants, worst, worst.allocated, held, visible(s, held), here.restoring, here.restore)
+    return RankMemory(rank, instants, held, visible(s, held), here.restoring, here.restore)
 
 
 def visible(s: Situation, reserved: Figure) -> Figure:
     """What the driver shows of what the allocator holds."""
-    calibration = (
-        given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
-        if s.value("memory.calibration") is None
-        else s["memory.calibration"]
-    )
+    calibration = UNMEASURED if s.value("memory.calibration") is None else s["memory.calibration"]
     return f.visible_bytes(reserved, s["memory.runtime_overhead"], calibration)
 
 
 def _budget(s: Situation, table: tuple[RankMemory, ...]) -> MemoryBudget:
-    ranks = {f"{one.rank}.total": one.total for one in table}
-    peak = largest(**{f"rank {one.rank}": one.total for one in table})
-    worst = next(one for one in table if one.total == peak)
+    names, keys = _names(tuple(map(_RANK, table)))
+    totals = tuple(map(_TOTAL, table))
+    peak = largest_of(names, totals)
+    worst = table[totals.index(peak)]
+    instant = worst.worst
     usable = s["cluster.memory_per_accelerator"]
     low, high = band(s)
     rank = given("worst rank", float(worst.rank), "1", "the largest total, the lowest rank on a tie", kind="file")
     return MemoryBudget(
-        **worst.worst.parts,
-        fragmentation_runtime=f.outside_tensors(worst.total, worst.allocated),
-        allocated=worst.allocated,
+        **instant.parts,
+        fragmentation_runtime=f.outside_tensors(worst.total, instant.allocated),
+        allocated=instant.allocated,
         reserved=worst.reserved,
         total=peak,
         total_low=f.band_edge(peak, low),
         total_high=f.band_edge(peak, high),
-        restore=largest(**{f"rank {one.rank}": one.restore for one in table}),
+        restore=largest_of(names, tuple(map(_RESTORE, table))),
         usable=usable,
         headroom=f.headroom(usable, peak),
         worst_rank=rank,
-        worst_instant=Choice(worst.worst.name, "the largest instant of the worst rank", inputs=(worst.allocated,)),
-        ranks=ranks,
+        worst_instant=Choice(instant.name, "the largest instant of the worst rank", inputs=(instant.allocated,)),
+        ranks=dict(zip(keys, totals, strict=True)),
         table=table,
     )
 
+
+@lru_cache(100)
+def _names(ranks: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What ranks are called where the largest is told, and the keys of their totals."""
+    return tuple([f"rank {rank}" for rank in ranks]), tuple([f"{rank}.total" for rank in ranks])
+
+
+_RANK: Final = attrgetter("rank")
+_TOTAL: Final = attrgetter("total")
+_RESTORE: Final = attrgetter("restore")
 
 FUSED_ROTARY: Final = (
     "Megatron-LM d98e8a6, fusions/fused_mla_yarn_rope_apply.py: where it is on, one of three copies of queries and keys stays; "
@@ -239,7 +258,12 @@ def band(s: Situation) -> tuple[Figure, Figure]:
     source = "residuals on measured rows, tests/golden/memory.toml"
     if s.value("model.mla.kv_lora_rank") is not None and word(s, "training.kernels") == "megatron-te":
         low, source = 0.80, f"{source}; {FUSED_ROTARY}"
-    return given("band, low", low, "1", source), given("band, high", high, "1", source)
+    return _edge("band, low", low, source), _edge("band, high", high, source)
+
+
+@cache
+def _edge(name: str, ratio: float, source: str) -> Figure:
+    return given(name, ratio, "1", source)
 
 
 def _blocked_budget(code: str, usable: Figure) -> MemoryBudget:

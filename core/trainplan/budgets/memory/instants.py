@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import Final
+from typing import Final, cast
 
 from trainplan.budgets.memory.layers import Split
-from trainplan.budgets.memory.recipe import Recipe
+from trainplan.budgets.memory.recipe import Recipe, goes_round
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.start import Start, restored
 from trainplan.budgets.memory.states import Held, States
-from trainplan.budgets.memory.work import Layers, Work, goes_round, nothing
+from trainplan.budgets.memory.work import Layers, Work, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, largest, summed, total
+from trainplan.figure import Figure, given, largest, largest_of
+from trainplan.formula import named_sum
 from trainplan.formulas import memory_work as f
-from trainplan.formulas.memory_start import tuned_temporaries
-from trainplan.formulas.memory_states import group_copies, step_copies
+from trainplan.formulas.memory_states import group_copies, step_copies, tuned_temporaries
 from trainplan.frozen import record
 
 CATEGORIES: Final = (
@@ -44,9 +44,17 @@ class Instant:
     """
 
     name: str
-    parts: Mapping[str, Figure]
     allocated: Figure
     gives_back: bool = False
+
+    @property
+    def parts(self) -> Mapping[str, Figure]:
+        """Bytes by category, which the sum remembers; an estimate has fifty instants and shows the parts of a few."""
+        return dict(zip(CATEGORIES, self.allocated.inputs, strict=True))
+
+    def part(self, category: str) -> Figure:
+        """Bytes of one category."""
+        return self.allocated.inputs[CATEGORIES.index(category)]
 
 
 @record
@@ -119,7 +127,7 @@ def _kept_each(s: Situation, common: Common, stage: Stage) -> tuple[Figure, Figu
     dense, sparse = common.layers.dense, common.layers.sparse
     if s.plan.training.activation_offload:
         each = f.offloaded_activations(_larger(stage, dense.stored, sparse.stored))
-        return each, given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
+        return each, ON_DEVICE
     each = f.rank_kept(
         stage.dense_layers,
         dense.stored,
@@ -141,6 +149,7 @@ def settled_instants(s: Situation, common: Common, kept: States, extra: Work) ->
     return tuple(found)
 
 
+ON_DEVICE: Final = given("microbatches kept on the device", 1.0, "1", "training.activation_offload", kind="default")
 SUB_GROUP: Final = given(
     "parameters of a sub-group", 1e9, "1", "DeepSpeed edaa722, runtime/zero/config.py: sub_group_size", kind="default"
 )
@@ -153,9 +162,9 @@ def _optimizer_step(s: Situation, common: Common, kept: States, extra: Work) -> 
     if copied:
         element = common.recipe.element
         copies = step_copies(gradients, element) if whole else group_copies(gradients, element, SUB_GROUP)
-        gradients, buffers = total(shard=gradients, copies=copies), none
-    values = (kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers)
-    return _summed("optimizer step", values, gives_back=copied and whole)
+        gradients, buffers = IN_STEP(shard=gradients, copies=copies), none
+    allocated = ALLOCATED(kept.weights, gradients, kept.optimizer, none, extra.standing, none, buffers)
+    return Instant("optimizer step", allocated, copied and whole)
 
 
 def _copied_in_step(s: Situation) -> bool:
@@ -174,7 +183,7 @@ def restore_instant(common: Common, kept: States) -> Instant:
     """The read of a checkpoint, which a run that began from scratch has not: apart from the peak, as measured peaks are."""
     weights, gradients = restored(common.start, kept.weights, kept.gradients)
     none = nothing()
-    return _summed("restore", (weights, gradients, kept.restored, none, none, none, none))
+    return Instant("restore", ALLOCATED(weights, gradients, kept.restored, none, none, none, none))
 
 
 def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
@@ -184,25 +193,38 @@ def _larger(stage: Stage, dense: Figure, sparse: Figure) -> Figure:
 def _instant(
     name: str, kept: States, activations: Figure, temporaries: Figure, logits: Figure, buffers: Figure
 ) -> Instant:
-    return _summed(name, (kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers))
+    allocated = ALLOCATED(kept.weights, kept.gradients, kept.optimizer, activations, temporaries, logits, buffers)
+    return Instant(name, allocated)
 
 
-def _summed(name: str, values: tuple[Figure, ...], *, gives_back: bool = False) -> Instant:
-    return Instant(name, dict(zip(CATEGORIES, values, strict=True)), summed(CATEGORIES, values), gives_back)
+ALLOCATED: Final = named_sum("bytes", *CATEGORIES)
+IN_STEP: Final = named_sum("bytes", "shard", "copies")
 
 
 def reserved(s: Situation, instants: tuple[Instant, ...]) -> Figure:
     """What the allocator holds at most: with fragmentation, but for an instant before which cached blocks are given back."""
-    kept, whole = dict[str, Figure](), dict[str, Figure]()
-    for one in instants:
-        (whole if one.gives_back else kept)[one.name] = one.allocated
-    held = f.reserved_bytes(largest(**kept), s["memory.fragmentation"])
-    return largest(cached=held, **whole) if whole else held
+    kept = [one for one in instants if not one.gives_back]
+    held = f.reserved_bytes(_most(kept), s["memory.fragmentation"])
+    if len(kept) == len(instants):
+        return held
+    return largest(cached=held, **{one.name: one.allocated for one in instants if one.gives_back})
+
+
+def _most(instants: list[Instant]) -> Figure:
+    return largest_of(tuple(map(_NAME, instants)), tuple(map(_ALLOCATED, instants)))
+
+
+_NAME: Final = attrgetter("name")
+_ALLOCATED: Final = attrgetter("allocated")
 
 
 def worst_of(instants: tuple[Instant, ...], held: Figure) -> Instant:
     """The instant at which that much is held, the first on a tie."""
+    most: Instant | None = None
     for one in instants:
-        if one.gives_back and one.allocated == held:
-            return one
-    return max((one for one in instants if not one.gives_back), key=attrgetter("allocated"))
+        if one.gives_back:
+            if one.allocated == held:
+                return one
+        elif most is None or one.allocated > most.allocated:
+            most = one
+    return cast("Instant", most)  # the loss is always among them

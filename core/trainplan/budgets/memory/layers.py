@@ -14,18 +14,31 @@ from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import memory_layers as f
 from trainplan.frozen import field_names, record
-from trainplan.kinds import Kinds, choose
+from trainplan.kinds import Kinds
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose selective recompute keeps every second product; the others recompute the attention core alone."""
 
+INSIDE: Final = named_sum("bytes", "attention", "core", "mlp")
+WITHOUT_CORE: Final = named_sum("bytes", "attention", "mlp")
+SELECTED: Final = named_sum("bytes", "products", "exchanged")
+
 EXPANDED: Final = ("torch-eager", "megatron-te")
 """Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies:
 Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave."""
+
+
+@cache
+def _trait(name: str, value: float, unit: str = "bytes", source: str = ORACLE) -> Figure:
+    return given(name, value, unit, source)
+
+
+NOTHING: Final = _trait("nothing", 0.0)
 
 
 @record
@@ -86,40 +99,29 @@ def layer_kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) ->
 
 def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept:
     piece, width = _piece(s, model, sparse=sparse), mlp_width(s, sparse=sparse)
-    inner = total(attention=piece.attention, core=piece.core, mlp=piece.mlp)
+    inner = INSIDE(attention=piece.attention, core=piece.core, mlp=piece.mlp)
     whole = f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
     whole = r.with_gathered(s, norms_per_block(s), whole, cut.tokens, cut.residual)
-    mlp = f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.mlp, cut.tensor)
-    stored = choose(
-        s.kind(RECOMPUTE),
-        none=lambda: whole,
-        selective=lambda: _selective(s, model, piece, cut, sparse=sparse),
-        full=lambda: f.layer_kept(
-            cut.tokens,
-            f.checkpointed_kept(element_bytes(s), s["model.hidden_size"]),
-            cut.residual,
-            _trait("nothing", 0.0),
-            cut.tensor,
-        ),
-    )
-    again = choose(
-        s.kind(RECOMPUTE),
-        none=lambda: _trait("nothing is computed again", 0.0),
-        selective=lambda: _core_again(s, piece, cut, whole),
-        full=lambda: whole,
-    )
-    return Kept(stored, again, mlp, width)
+    mlp = f.layer_kept(cut.tokens, NOTHING, cut.residual, piece.mlp, cut.tensor)
+    kind = s.kind(RECOMPUTE)
+    if kind == "none":
+        return Kept(whole, _trait("nothing is computed again", 0.0), mlp, width)
+    if kind == "selective":
+        return Kept(_selective(s, model, piece, cut, sparse=sparse), _core_again(s, piece, cut, whole), mlp, width)
+    checkpoint = f.checkpointed_kept(element_bytes(s), s["model.hidden_size"])
+    stored = f.layer_kept(cut.tokens, checkpoint, cut.residual, NOTHING, cut.tensor)
+    return Kept(stored, whole, mlp, width)
 
 
 def _core_again(s: Situation, piece: Piece, cut: Split, whole: Figure) -> Figure:
     if s.plan.training.framework in OP_LEVEL:
         return whole
-    return f.layer_kept(cut.tokens, _trait("nothing", 0.0), cut.residual, piece.core, cut.tensor)
+    return f.layer_kept(cut.tokens, NOTHING, cut.residual, piece.core, cut.tensor)
 
 
 def _selective(s: Situation, model: ModelBudget, piece: Piece, cut: Split, *, sparse: bool) -> Figure:
     if s.plan.training.framework not in OP_LEVEL:
-        inner = total(attention=piece.attention, mlp=piece.mlp)
+        inner = WITHOUT_CORE(attention=piece.attention, mlp=piece.mlp)
         return f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
     element, query, key_value = element_bytes(s), *attention_widths(s, model)
     residual = f.alternate_residual_kept(element, s["model.hidden_size"])
@@ -163,8 +165,8 @@ def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
     """Attention without its core, and the core: score matrices, or the log-sum-exp."""
     parts = _latent(s, model) if model.shape.latent else _grouped(s, model)
     if keeps_scores(s):
-        return total(**parts), f.scores_kept(model.shape.heads, s["data.sequence_length"], score_bytes(s))
-    return total(**parts), f.log_sum_exp_kept(model.shape.heads)
+        return total_of(parts), f.scores_kept(model.shape.heads, s["data.sequence_length"], score_bytes(s))
+    return total_of(parts), f.log_sum_exp_kept(model.shape.heads)
 
 
 def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
@@ -261,7 +263,7 @@ def _experts(s: Situation, copies: Figure) -> Figure:
         parts["router_input"] = f.cast_kept(element if has_shared else r.input_bytes(s), s["model.hidden_size"])
     if has_shared:
         parts["shared"] = f.mlp_kept(element, copies, shared_width(s))
-    return total(**parts)
+    return total_of(parts)
 
 
 RETURNED: Final = {"megatron-te": 0.0, "torch-compile": 1.0, "torch-eager": 2.0}
@@ -286,14 +288,9 @@ def _selected_experts(s: Situation, query: Figure, key_value: Figure) -> tuple[F
     has_shared = bool(s.value("model.moe.num_shared_experts"))
     shared = shared_width(s) if has_shared else _trait("nothing", 0.0, "1")
     chosen, imbalance = s["model.moe.num_experts_per_tok"], uneven(s)
-    inner = total(
+    inner = SELECTED(
         products=f.alternate_kept(element, query, key_value, shared),
         exchanged=f.exchanged_kept(element, chosen, imbalance, hidden, s["parallelism.expert"]),
     )
     stream = f.alternate_residual_kept if has_shared else f.checkpointed_kept
     return stream(element, hidden), inner
-
-
-@cache
-def _trait(name: str, value: float, unit: str = "bytes", source: str = ORACLE) -> Figure:
-    return given(name, value, unit, source)

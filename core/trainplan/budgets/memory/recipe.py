@@ -11,17 +11,21 @@ from typing import Final
 from trainplan.budgets.memory.start import held_again
 from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given
+from trainplan.formula import named_sum
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import memory_states as f
-from trainplan.formulas.memory_start import restored_bytes
 from trainplan.frozen import record
+
+STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
 
 UNCAST: Final = ("fp32", "bf16-pure")
 """Precisions whose one copy is in the compute type already."""
 
 WHOLE_INPUTS: Final = ("torchtitan", "fsdp")
 """Frameworks whose tensor parallelism is DTensor's: it gathers tokens once, before the products."""
+
+WITH_INPUTS: Final = named_sum("bytes", "layer", "gathered")
 
 ALL_ON_HOST: Final = ("torchtitan", "fsdp")
 """Frameworks whose offload moves weights and gradients with the moments: PyTorch's CPUOffloadPolicy keeps all three on the host,
@@ -46,6 +50,10 @@ SHARDED: Final = {
     "hsdp": ("optimizer", "gradients", "weights"),
 }
 """Which states each kind of sharding divides over the shard ranks."""
+
+
+NO_OTHER: Final = given("bytes of a gradient, other way", 0.0, "bytes", "full gradients", kind="default")
+SHARED_OUT: Final = given("bytes on every rank", 0.0, "bytes", "sharded", kind="default")
 
 
 @record
@@ -76,8 +84,14 @@ def word(s: Situation, path: str) -> str:
 
 def element_bytes(s: Situation) -> Figure:
     """Bytes of an element in compute: activations, gathered weights, gradients before reduction."""
-    precision = s.plan.training.precision
-    return _trait(s, "training.precision", "bytes of a compute element", 4.0 if precision == "fp32" else 2.0, _DIST)
+    kind, _ = s.origin("training.precision")
+    return _element(s.word("training.precision") == "fp32", kind)
+
+
+@cache
+def _element(whole: bool, kind: str) -> Figure:
+    name = "bytes of a compute element"
+    return _of_field("training.precision", name, 4.0 if whole else 2.0, _DIST, "bytes", kind, True)
 
 
 def in_fp8(s: Situation) -> bool:
@@ -94,7 +108,8 @@ def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ra
     """A layer whose products keep the tokens that sequence-parallel ranks gathered for them, as DTensor's do."""
     if s.plan.training.framework not in WHOLE_INPUTS:
         return layer
-    return total(layer=layer, gathered=ml.gathered_kept(tokens, norms, input_bytes(s), s["model.hidden_size"], ranks))
+    gathered = ml.gathered_kept(tokens, norms, input_bytes(s), s["model.hidden_size"], ranks)
+    return WITH_INPUTS(layer=layer, gathered=gathered)
 
 
 def input_share(s: Situation) -> Figure:
@@ -107,10 +122,13 @@ def cast_output(s: Situation, width: Figure) -> dict[str, Figure]:
     return {"cast_output": ml.cast_kept(input_bytes(s), width)} if in_fp8(s) else {}
 
 
+COPIES: Final = named_sum("1", "before", "product")
+
+
 def mlp_copies(s: Situation) -> Figure:
     """Tensors of its width that an MLP keeps, in the compute type: gate, up and their product, which is the input of a product."""
     gated, eager = s.flag("model.gated_mlp"), word(s, "training.kernels") == "torch-eager"
-    return total(before=_before(gated, eager), product=input_share(s))
+    return COPIES(before=_before(gated, eager), product=input_share(s))
 
 
 @cache
@@ -155,6 +173,12 @@ def reshards(s: Situation) -> bool:
     return not (s.plan.training.framework == "torchtitan" and s.plan.parallelism.pipeline > 1)
 
 
+def goes_round(s: Situation) -> bool:
+    """Whether PyTorch's ring attention gathers keys and values; Megatron-LM and DeepSpeed have their own."""
+    one = isinstance(s["parallelism.context"], Figure) and s["parallelism.context"] == 1.0
+    return s.plan.training.framework in ("torchtitan", "fsdp") and s.plan.parallelism.context_type == "ring" and not one
+
+
 def moves_all(s: Situation) -> bool:
     """Whether an offload moves weights and gradients too: that of FSDP does, where it shards them at all."""
     sharded = word(s, "parallelism.sharding") not in ("none", "zero-1")
@@ -189,10 +213,9 @@ def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> S
     )
     if not cut or word(s, "training.gradient_accumulation") != "full":
         return state
-    nothing = given("bytes of a gradient, other way", 0.0, "bytes", "full gradients", kind="default")
     full = reduced_bytes(s)
     return State(
-        f.accumulated_bytes(microbatches, full, state.whole), f.accumulated_bytes(microbatches, nothing, state.shared)
+        f.accumulated_bytes(microbatches, full, state.whole), f.accumulated_bytes(microbatches, NO_OTHER, state.shared)
     )
 
 
@@ -217,7 +240,7 @@ def _optimizer(s: Situation, cut: bool, single: bool) -> tuple[State, State]:
     if host or (float(again) == 0.0 and not copied):
         return steady, steady
     aware = s.plan.training.framework == "megatron" and s.plan.training.moment_dtype != "fp32"
-    loaded = restored_bytes(master, count, each, again if aware else _none_again(), again)
+    loaded = f.restored_bytes(master, count, each, again if aware else _none_again(), again)
     return steady, _divided(loaded, cut)
 
 
@@ -227,8 +250,7 @@ def _none_again() -> Figure:
 
 
 def _divided(each: Figure, cut: bool) -> State:
-    nothing = given("bytes on every rank", 0.0, "bytes", "sharded", kind="default")
-    return State(nothing, each) if cut else State(each, nothing)
+    return State(SHARED_OUT, each) if cut else State(each, SHARED_OUT)
 
 
 def _state(s: Situation, name: str, kept: float, cut: bool, source: str, copy: float = 0.0) -> State:

@@ -16,13 +16,17 @@ from trainplan.figure import Blocked, Figure, given
 from trainplan.formulas import memory_work as f
 from trainplan.formulas import pipeline as p
 from trainplan.frozen import record
-from trainplan.kinds import choose
 
 V_SHAPED: Final = ("zb-v", "dualpipe")
 """Schedules in which the first rank holds both ends of the model."""
 
+LEVEL: Final = ("gpipe", "zb-v", "dualpipe")
+"""Schedules that keep as many microbatches on every rank."""
+
 BY_ITSELF: Final = "torchtitan"
 """The framework that spreads layers which do not divide over chunks by itself, the ends a layer less."""
+
+ONE: Final = given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
 
 MOST_RANKS: Final = 1024
 """Pipeline ranks up to which the ledger is kept; a deeper pipeline is a mistake."""
@@ -70,6 +74,7 @@ def end_layers(s: Situation, layers: Figure) -> tuple[Figure, Figure, Figure] | 
     return _end("first", counts[0]), _end("fullest", between), _end("last", counts[-1])
 
 
+@lru_cache(1024)
 def _end(name: str, count: int) -> Figure:
     source = "parallelism.first_stage_layers and its kin"
     return given(f"layers of the {name} rank", float(count), "1", source, kind="file")
@@ -119,6 +124,7 @@ def _shared(layers: int, parts: int) -> tuple[int, ...]:
     return _even(layers, parts)
 
 
+@lru_cache(1024)
 def _even(layers: int, stages: int) -> tuple[int, ...]:
     return tuple(layers * (rank + 1) // stages - layers * rank // stages for rank in range(stages))
 
@@ -133,17 +139,24 @@ def _with_ends(layers: int, stages: int, first: float | None, last: float | None
 
 def chunk_layers(s: Situation, sparse: tuple[bool, ...]) -> list[tuple[int, int]]:
     """Dense and expert layers of each pipeline rank, over all its chunks."""
-    counts = _by_chunk(s, len(sparse))
+    counts, turned = _by_chunk(s, len(sparse)), s.plan.parallelism.schedule == "zb-v"
+    return list(_over_ranks(sparse, counts, int(s["parallelism.pipeline"]), turned))
+
+
+@lru_cache(1024)
+def _over_ranks(
+    sparse: tuple[bool, ...], counts: tuple[int, ...], pipeline: int, turned: bool
+) -> tuple[tuple[int, int], ...]:
     before = list(accumulate(sparse, initial=0))
-    pipeline = int(s["parallelism.pipeline"])
     found = [(0, 0)] * pipeline
     start = 0
     for chunk, count in enumerate(counts):
         first, last = min(start, len(sparse)), min(start + count, len(sparse))
-        rank, experts = _holder(s, chunk, pipeline), before[last] - before[first]
+        rank = 2 * pipeline - 1 - chunk if turned and chunk >= pipeline else chunk % pipeline
+        experts = before[last] - before[first]
         found[rank] = (found[rank][0] + count - experts, found[rank][1] + experts)
         start += count
-    return found
+    return tuple(found)
 
 
 def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
@@ -157,21 +170,28 @@ def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
     return layer_counts(s, layers)
 
 
-def _holder(s: Situation, chunk: int, pipeline: int) -> int:
-    if s.plan.parallelism.schedule == "zb-v" and chunk >= pipeline:
-        return 2 * pipeline - 1 - chunk
-    return chunk % pipeline
-
-
 def _mirrored(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """DualPipe: each rank holds its stage and the mirrored one."""
     return [(a + c, b + d) for (a, b), (c, d) in zip(found, reversed(found), strict=True)]
 
 
 def stages(s: Situation, model: ModelBudget, microbatches: Figure) -> list[Stage]:
-    """Every pipeline rank of a plan, from 0."""
-    held = held_layers(s, model)
-    return [_stage(s, rank, counts, len(held), microbatches) for rank, counts in enumerate(held)]
+    """Every pipeline rank of a plan, from 0.
+
+    Where a schedule keeps as many microbatches on every rank, those that hold the same are one stage.
+    """
+    schedule = s.plan.parallelism.schedule
+    held = _held_by(tuple(held_layers(s, model)), schedule)
+    level = schedule in LEVEL
+    known: dict[tuple[Figure, ...], Stage] = {}
+    found: list[Stage] = []
+    for dense, sparse, first, last, place in held:
+        same = known.get((dense, sparse, first, last)) if level else None
+        if same is None:
+            same = Stage(dense, sparse, first, last, in_flight(s, microbatches, place, len(held)))
+            known[dense, sparse, first, last] = same
+        found.append(same)
+    return found
 
 
 def held_layers(s: Situation, model: ModelBudget) -> list[tuple[int, int]]:
@@ -191,17 +211,6 @@ def _with_prediction(s: Situation, model: ModelBudget, counts: tuple[int, int]) 
     return (counts[0], counts[1] + depth) if model.shape.sparse[-1] else (counts[0] + depth, counts[1])
 
 
-def _stage(s: Situation, rank: int, counts: tuple[int, int], ranks: int, microbatches: Figure) -> Stage:
-    first, last = holds_ends(s.plan.parallelism.schedule, rank, ranks)
-    return Stage(
-        _held(f"dense layers of rank {rank}", counts[0]),
-        _held(f"expert layers of rank {rank}", counts[1]),
-        _held(f"rank {rank} holds the embedding", float(first)),
-        _held(f"rank {rank} holds the head", float(last)),
-        in_flight(s, microbatches, _held("pipeline rank", rank), ranks),
-    )
-
-
 def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
     """Whether a rank holds the embedding, and whether it holds the head."""
     both = schedule == "dualpipe" and ranks > 1
@@ -209,25 +218,35 @@ def holds_ends(schedule: str, rank: int, ranks: int) -> tuple[bool, bool]:
     return first, first if schedule in V_SHAPED and ranks > 1 else last
 
 
-@lru_cache(4096)
-def _held(name: str, value: float) -> Figure:
-    return given(name, value, "1", "layers over the pipeline ranks", kind="default")
+@lru_cache(64)
+def _held_by(held: tuple[tuple[int, int], ...], schedule: str) -> tuple[tuple[Figure, ...], ...]:
+    """What each rank holds, as the first fields of `Stage`, and its place; the same in every plan with such a pipeline."""
+    found: list[tuple[Figure, ...]] = []
+    for rank, (dense, sparse) in enumerate(held):
+        first, last = holds_ends(schedule, rank, len(held))
+        told = {
+            f"dense layers of rank {rank}": dense,
+            f"expert layers of rank {rank}": sparse,
+            f"rank {rank} holds the embedding": first,
+            f"rank {rank} holds the head": last,
+            "pipeline rank": rank,
+        }
+        source = "layers over the pipeline ranks"
+        found.append(tuple([given(name, float(one), "1", source, kind="default") for name, one in told.items()]))
+    return tuple(found)
 
 
 def in_flight(s: Situation, microbatches: Figure, rank: Figure, ranks: int) -> Figure:
     """Microbatches whose activations a rank holds at once, by schedule."""
     if ranks == 1:
-        return given("microbatches in flight", 1.0, "1", "no pipeline", kind="default")
-    stages, virtual = s["parallelism.pipeline"], s["parallelism.virtual_pipeline"]
-    return choose(
-        s.plan.parallelism.schedule,
-        **{
-            "gpipe": lambda: microbatches,
-            "1f1b": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
-            "interleaved": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
-            "zb_h1": lambda: f.one_forward_one_backward(microbatches, stages, virtual, rank),
-            "zb_h2": lambda: f.twice_in_flight(microbatches, stages, rank),
-            "zb_v": lambda: f.level_in_flight(microbatches, stages),
-            "dualpipe": lambda: f.dual_in_flight(microbatches, stages),
-        },
-    )
+        return ONE
+    stages, schedule = s["parallelism.pipeline"], s.plan.parallelism.schedule
+    if schedule == "gpipe":
+        return microbatches
+    if schedule == "zb-h2":
+        return f.twice_in_flight(microbatches, stages, rank)
+    if schedule == "zb-v":
+        return f.level_in_flight(microbatches, stages)
+    if schedule == "dualpipe":
+        return f.dual_in_flight(microbatches, stages)
+    return f.one_forward_one_backward(microbatches, stages, s["parallelism.virtual_pipeline"], rank)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
-from trainplan.formulas import memory_start as f
+from trainplan.formulas import memory_states as f
 from trainplan.frozen import record
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainplan.budgets.layer import Layer, one_norm
 from trainplan.budgets.memory.recipe import Recipe, State
 from trainplan.budgets.memory.stages import Stage
@@ -9,10 +11,14 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.model import mtp_projection_parameters
 from trainplan.frozen import record
+
+NO_LAYER: Final = given("nothing", 0.0, "1", "the model has no such layer", kind="file")
+NO_PART: Final = given("no such part", 0.0, "1", "the model has none", kind="file")
+NONE_WHOLE: Final = given("parts held whole", 0.0, "1", "the model has none", kind="file")
 
 
 @record
@@ -43,14 +49,13 @@ class States:
 
 def held(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Held:
     """What one tensor rank holds of each part, and how many ranks share its sharded states."""
-    nothing = given("nothing", 0.0, "1", "the model has no such layer", kind="file")
     hsdp = s.word("parallelism.sharding") == "hsdp"
     ranks = s["parallelism.shard_size"] if hsdp else f.shard_ranks(mesh.data, s["parallelism.context"])
     table = _table(model)
     return Held(
-        dense=_layer(s, (model.attention, model.dense, model.norms)) if model.dense else nothing,
-        sparse=_layer(s, (model.attention, model.router, model.shared, model.norms)) if model.expert else nothing,
-        experts=_experts(s, model.expert) if model.expert else nothing,
+        dense=_layer(s, (model.attention, model.dense, model.norms)) if model.dense else NO_LAYER,
+        sparse=_layer(s, (model.attention, model.router, model.shared, model.norms)) if model.expert else NO_LAYER,
+        experts=_experts(s, model.expert) if model.expert else NO_LAYER,
         embedding=f.held_table(table, s["parallelism.tensor"], _small(s, model, ("position", "embedding_projections"))),
         head=f.held_table(_own_head(s, model, table), s["parallelism.tensor"], _last(s)),
         table=table,
@@ -77,22 +82,25 @@ def _own_head(s: Situation, model: ModelBudget, table: Figure) -> Figure:
 
 def _layer(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
     """One layer on one tensor rank, routed experts apart."""
-    nothing = given("no such part", 0.0, "1", "the model has none", kind="file")
-    named = dict(zip(("attention", "mlp", "shared", "norms"), parts, strict=False))
-    split = {name: figure for name, one in named.items() if one and (figure := one.held(split=True)) is not None}
-    whole = {name: figure for name, one in named.items() if one and (figure := one.held(split=False)) is not None}
+    split: dict[str, Figure] = {}
+    whole: dict[str, Figure] = {}
+    for name, one in zip(("attention", "mlp", "shared", "norms"), parts, strict=False):
+        if one is None:
+            continue
+        for found, figure in ((split, one.held(split=True)), (whole, one.held(split=False))):
+            if figure is not None:
+                found[name] = figure
     return f.held_parameters(
-        total(**split) if split else nothing, total(**whole) if whole else nothing, s["parallelism.tensor"]
+        total_of(split) if split else NO_PART, total_of(whole) if whole else NO_PART, s["parallelism.tensor"]
     )
 
 
 def _experts(s: Situation, expert: Layer) -> Figure:
-    nothing = given("no such part", 0.0, "1", "the model has none", kind="file")
     split, whole = expert.held(split=True), expert.held(split=False)
     experts, ranks = s["model.moe.num_experts"], s["parallelism.expert"]
     return f.held_experts(
-        nothing if split is None else split,
-        nothing if whole is None else whole,
+        NO_PART if split is None else split,
+        NO_PART if whole is None else whole,
         experts,
         ranks,
         s["parallelism.expert_tensor"],
@@ -100,11 +108,15 @@ def _experts(s: Situation, expert: Layer) -> Figure:
 
 
 def _small(s: Situation, model: ModelBudget, names: tuple[str, ...]) -> Figure:
-    parts = {name: part.total for name in names if (part := model.part(name)) is not None and part.total is not None}
+    parts: dict[str, Figure] = {}
+    for name in names:
+        part = model.part(name)
+        if part is not None and part.total is not None:
+            parts[name] = part.total
     one = one_norm(s)
     if one is not None and s.flag("model.embedding_norm"):
         parts["norm"] = one
-    return total(**parts) if parts else given("parts held whole", 0.0, "1", "the model has none", kind="file")
+    return total_of(parts) if parts else NONE_WHOLE
 
 
 def _last(s: Situation) -> Figure:
@@ -117,7 +129,7 @@ def _last(s: Situation) -> Figure:
         parts["prediction"] = f.repeated(
             s["model.mtp.num_nextn_predict_layers"], mtp_projection_parameters(s["model.hidden_size"])
         )
-    return total(**parts) if parts else given("parts held whole", 0.0, "1", "the model has none", kind="file")
+    return total_of(parts) if parts else NONE_WHOLE
 
 
 def states(stage: Stage, parts: Held, recipe: Recipe) -> States:

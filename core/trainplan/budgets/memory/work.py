@@ -1,4 +1,4 @@
-"""Working sets of a rank: logits, gathered layers, gradients on their way, temporaries, by framework and sharding."""
+"""Working sets of a rank: the loss, gathered layers, gradients on their way, temporaries, by framework and sharding."""
 
 from __future__ import annotations
 
@@ -7,32 +7,26 @@ from typing import Final
 
 from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
-from trainplan.budgets.memory.recipe import ONE_COPY, UNCAST, Recipe, element_bytes, word
+from trainplan.budgets.memory.loss import loss_bytes
+from trainplan.budgets.memory.recipe import ONE_COPY, STUDY, UNCAST, Recipe, element_bytes, goes_round, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total
+from trainplan.figure import Figure, given, total_of
+from trainplan.formula import named_sum
 from trainplan.formulas import memory_states as st
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
 
-STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
+BUCKET_ELEMENTS: Final = given("elements in a bucket", 5e8, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+BUCKETS: Final = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")
 
-LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
-"""Bytes of a logit at the peak of the loss, by kernel; plain depends on the type and on who splits the head."""
-
-CHUNKS: Final = 8.0
-"""Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
-
-_TRL: Final = "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE"
-CHUNK: Final = given("tokens of a chunk", 256.0, "tokens", _TRL, kind="default")
-"""Tokens of a chunk with Transformers' FSDP, whatever the length: a fixed number of chunks would grow with it."""
-
-BUCKET_ELEMENTS: Final = 5e8
-
-ONE: Final = given("ranks that have a part each", 1.0, "1", "every tensor rank has the whole", kind="default")
+WITH_GATHERED: Final = named_sum("bytes", "passing", "gathered")
+WITH_SCORES: Final = named_sum("bytes", "passing", "scores")
+WHOLE_SCORES: Final = named_sum("bytes", "scores", "products", "standing")
+IN_RING: Final = named_sum("bytes", "ring", "products")
 
 
 @record
@@ -66,110 +60,33 @@ def nothing(unit: str = "bytes") -> Figure:
     return given("nothing", 0.0, unit, "no such part at this instant", kind="file")
 
 
-def logit_each(s: Situation) -> Figure:
-    """Bytes of a logit at the peak of the loss."""
-    kernel = word(s, "training.loss")
-    if _in_place(s):
-        return f.megatron_logit(element_bytes(s), _logit(kernel, 4.0, *s.origin("training.loss")))
-    if kernel == "plain":
-        return f.plain_logit(
-            s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
-        )
-    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
-    return _logit(kernel, each, *s.origin("training.loss"))
-
-
-def _in_place(s: Situation) -> bool:
-    """Whether the loss is Megatron-LM's own, with fused steps or not: logits are cast to fp32, and no further copy is made."""
-    return s.plan.training.framework == "megatron" and word(s, "training.loss") in ("plain", "fused")
-
-
-def _fixed(s: Situation) -> bool:
-    """Whether the loss goes through the tokens in chunks of a fixed length."""
-    return s.plan.training.framework == "fsdp" and word(s, "training.loss") == "chunked"
-
-
-def _tokens_at_once(s: Situation, cut: Split) -> Figure:
-    """Tokens whose logits exist together."""
-    return f.chunk_tokens(cut.tokens, CHUNK) if _fixed(s) else cut.tokens
-
-
-@cache
-def _logit(kernel: str, each: float, kind: str, verified: bool) -> Figure:
-    source = f"bytes of a logit, {kernel} loss; {STUDY}"
-    return given("training.loss", each, "bytes", source, kind=kind, verified=verified, is_field=True)
-
-
-def _flag(s: Situation, path: str, on: bool) -> Figure:
-    kind, verified = s.origin(path)
-    return given(path, float(on), "1", "1 where the vocabulary is shared", kind=kind, verified=verified, is_field=True)
-
-
-def _alive_with_head(s: Situation) -> Figure:
-    """1 where logits live while the head's input gradient is made, or it is made chunk by chunk; those of a plain loss are gone."""
-    return _alive("plain" if _in_place(s) else word(s, "training.loss"))
-
-
-@cache
-def _alive(kernel: str) -> Figure:
-    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked"))
-    return given(name, lives, "1", STUDY)
-
-
-_SUMS: Final = "torchtitan b5bcd76, components/loss.py, GradAccumulator"
-ACCUMULATED: Final = given("bytes of a gradient summed over chunks", 4.0, "bytes", _SUMS)
-
-
-def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, Figure]:
-    """Bytes of an element of the gradient of the head's input, and the ranks that divide it: torchtitan's chunks are whole."""
-    if s.plan.training.framework == "torchtitan" and word(s, "training.loss") == "chunked":
-        return ACCUMULATED, ONE
-    return recipe.element, cut.residual
-
-
-EVALUATED: Final = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and fp32 copy, ml-engineering")
-
-
-def head_ranks(s: Situation) -> Figure:
-    """Ranks that divide the vocabulary at the loss."""
-    if word(s, "training.head") == "vocab-parallel":
-        return s["parallelism.tensor"]
-    kind, verified = s.origin("training.head")
-    source = "ranks that divide the logits: one, where the head is gathered"
-    return given("training.head", 1.0, "1", source, kind=kind, verified=verified, is_field=True)
-
-
 def matmul_weights(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
     """Matmul weights of one layer on one tensor rank; of experts, one."""
-    named = dict(zip(("attention", "mlp", "expert", "shared"), parts, strict=False))
-    found = {name: one.weights for name, one in named.items() if one is not None}
-    return st.held_parameters(total(**found), nothing("1"), s["parallelism.tensor"])
+    found: dict[str, Figure] = {}
+    for name, one in zip(("attention", "mlp", "expert", "shared"), parts, strict=False):
+        if one is not None:
+            found[name] = one.weights
+    return st.held_parameters(total_of(found), nothing("1"), s["parallelism.tensor"])
 
 
 def work(
     s: Situation, model: ModelBudget, stage: Stage, parts: Held, recipe: Recipe, layers: Layers, cut: Split
 ) -> Work:
     """Every working set of one pipeline rank."""
-    local, (summed, ranks) = head_ranks(s), _input_gradient(s, recipe, cut)
-    logits = total(
-        copies=f.logit_bytes(_tokens_at_once(s, cut), model.padded_vocabulary, local, logit_each(s), stage.last),
-        hidden_gradient=f.head_input_gradient(
-            cut.tokens, summed, s["model.hidden_size"], ranks, _alive_with_head(s), stage.last
-        ),
-    )
+    logits, evaluation = loss_bytes(s, model.padded_vocabulary, stage, recipe, cut)
     width = f.largest_part(stage.dense_layers, layers.dense.width, stage.expert_layers, layers.sparse.width)
     temporaries = f.backward_temporaries(
         cut.tokens, recipe.element, s["model.hidden_size"], cut.residual, width, cut.tensor
     )
     if model.expert is not None:
-        temporaries = total(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
+        temporaries = WITH_GATHERED(passing=temporaries, gathered=_gathered_tokens(s, stage, recipe, cut))
     standing = _score_buffer(s, model, cut)
     if _stands(s):
-        temporaries = total(passing=temporaries, scores=standing)
+        temporaries = WITH_SCORES(passing=temporaries, scores=standing)
     buffers = _buffers(s, stage, parts, recipe, layers)
     return Work(
         logits,
-        f.logit_bytes(cut.tokens, model.padded_vocabulary, local, EVALUATED, stage.last),
+        evaluation,
         temporaries,
         _attention(s, model, cut, standing),
         standing,
@@ -195,24 +112,23 @@ BUFFERED: Final = (
 )
 
 
+@cache
+def _score(name: str, value: float, source: str) -> Figure:
+    return given(name, value, "bytes", source)
+
+
 def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
     """Attention half of a layer's backward: gradients of the stream and of the products, and score matrices."""
     query, _ = attention_widths(s, model)
     kept, peak = float(score_bytes(s)), SCORE_PEAK.get(word(s, "training.kernels"), 0.0)
-    each = given("bytes of a score beside the kept ones", max(peak - kept, float(element_bytes(s))), "bytes", STUDY)
-    return total(
+    each = _score("bytes of a score beside the kept ones", max(peak - kept, float(element_bytes(s))), STUDY)
+    return WHOLE_SCORES(
         scores=f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor),
         products=f.attention_temporaries(
             cut.tokens, element_bytes(s), s["model.hidden_size"], cut.residual, query, cut.tensor
         ),
         standing=standing,
     )
-
-
-def goes_round(s: Situation) -> bool:
-    """Whether PyTorch's ring attention gathers keys and values; Megatron-LM and DeepSpeed have their own."""
-    one = isinstance(s["parallelism.context"], Figure) and s["parallelism.context"] == 1.0
-    return s.plan.training.framework in ("torchtitan", "fsdp") and s.plan.parallelism.context_type == "ring" and not one
 
 
 def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
@@ -222,7 +138,7 @@ def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -
     if not goes_round(s):
         return nothing()
     element, hidden, (query, key_value) = element_bytes(s), s["model.hidden_size"], attention_widths(s, model)
-    both = total(
+    both = IN_RING(
         ring=f.ring_temporaries(cut.tokens, element, query, key_value, s["parallelism.context"], cut.tensor),
         products=f.attention_temporaries(cut.tokens, element, hidden, cut.residual, query, cut.tensor),
     )
@@ -237,7 +153,7 @@ def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
     """One score matrix that Megatron-LM's own attention makes once and keeps for good; others take a new one each time."""
     if not _stands(s):
         return nothing()
-    each = given("bytes of a score in the standing buffer", float(element_bytes(s)), "bytes", BUFFERED)
+    each = _score("bytes of a score in the standing buffer", float(element_bytes(s)), BUFFERED)
     return f.score_temporaries(cut.tokens, model.shape.heads, s["data.sequence_length"], each, cut.tensor)
 
 
@@ -268,12 +184,11 @@ def bucket_elements(s: Situation) -> Figure:
     """Elements of one gradient bucket: the plan's, else DeepSpeed's default."""
     if s.value("parallelism.bucket_elements") is not None:
         return s["parallelism.bucket_elements"]
-    return given("elements in a bucket", BUCKET_ELEMENTS, "1", "DeepSpeed reduce_bucket_size default", kind="default")
+    return BUCKET_ELEMENTS
 
 
 def _buckets(s: Situation, recipe: Recipe) -> Figure:
-    count = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")
-    return f.bucket_bytes(count, bucket_elements(s), recipe.element)
+    return f.bucket_bytes(BUCKETS, bucket_elements(s), recipe.element)
 
 
 def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[Figure, ...]:
