@@ -38,7 +38,7 @@ ONE_RANK: Final = given("one rank", 1.0, "1", "definition", kind="default")
 NO_START: Final = given("no second start", 0.0, "s", "one start for both links", kind="default")
 NOTHING: Final = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
 NO_LIMIT: Final = given("node limit", 1e9, "1", "no limit known: the plan format has none", kind="default")
-MESSAGE: Final = given("one message", 1.0, "1", "definition", kind="default")
+ONE_MESSAGE: Final = given("one message", 1.0, "1", "definition", kind="default")
 
 FIXED: Final = named_sum("s", "transfers", "fixed")
 STARTED: Final = named_sum("s", "transfers", "starts")
@@ -214,7 +214,7 @@ def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
     sent = p.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
     rate = f.group_rate(w.world, w.domain, k.domain, k.fabric)
     transfer = p.message_time(w.here.tokens, w.hidden, w.element, parts, rate)
-    each = STARTED(transfers=transfer, starts=f.message_starts(MESSAGE, f.leaves_domain(w.world, w.domain)))
+    each = STARTED(transfers=transfer, starts=f.message_starts(ONE_MESSAGE, f.leaves_domain(w.world, w.domain)))
     waited = f.time_times(each, p.waited_messages(w.microbatches, virtual, w.pipeline))
     shown = waited
     if k.hides_stages:

@@ -55,6 +55,11 @@ class RankMemory:
         """The instant at which most is held; looked for when asked, since few ranks are shown."""
         return worst_of(self.instants, self.reserved)
 
+    @property
+    def allocated(self) -> Figure:
+        """Bytes of the tensors at that instant."""
+        return self.worst.allocated
+
 
 @record
 class _Resident:
