@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from trainplan.budgets.layout import divisors
+from trainplan.budgets.shape import cannot_fuse
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure
 from trainplan.frozen import frozen, record
@@ -155,7 +156,7 @@ def _kernels(s: Situation) -> Iterator[Ladder]:
     for kernel in better:
         if s.word("training.loss") != kernel:
             yield _one("training.loss", kernel, 0.0, "fewer copies of the logits")
-    if s.plan.training.attention == "eager":
+    if s.plan.training.attention == "eager" and not cannot_fuse(s):
         yield _one("training.attention", "flash", -0.05, "no score matrices")
     if s["parallelism.tensor"] > 1 and not s.plan.parallelism.sequence_parallel:
         yield _one("parallelism.sequence_parallel", True, 0.0, "the same volume as tensor parallel")

@@ -22,6 +22,8 @@ FLOP_RATE: Final = {k: v for k, v in DECIMAL.items() if k != "B"} | {
 }
 TIME: Final = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 COUNT: Final = DECIMAL | BINARY
+POWERS: Final = {factor: power for power in (-3, 3, 6, 9, 12, 15, 18) for factor in (float(f"1e{power}"),)}
+"""Powers of ten by the factors that are one."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -100,10 +102,19 @@ def _term(term: str, kind: Dimension, text: str) -> float:
     found = _NUMBER.match(term)
     if found is None or "__" in found[0] or found[0].endswith("_"):
         raise UnitError(f"{_not(kind)}. {_wanted(kind)}", _nearest(text, kind))
-    number, suffix = float(found[0].replace("_", "")), term[found.end() :].strip()
+    number, suffix = found[0].replace("_", ""), term[found.end() :].strip()
     if suffix not in kind.suffixes or (kind.summed and not suffix and text.strip() != term):
         raise UnitError(f"{_not(kind)}. {_wanted(kind)}", _nearest(text, kind))
-    return number * kind.suffixes[suffix]
+    return _times(number, kind.suffixes[suffix])
+
+
+def _times(number: str, factor: float) -> float:
+    """A number as it is written times the factor of its suffix: rounded once where that is a power of ten, so 16.4T is whole."""
+    power = POWERS.get(factor)
+    if power is None:
+        return float(number) * factor
+    digits, _, exponent = number.lower().partition("e")
+    return float(f"{digits}e{int(exponent or 0) + power}")
 
 
 def _not(kind: Dimension) -> str:

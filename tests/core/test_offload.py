@@ -77,13 +77,19 @@ def test_activations_on_the_host_cost_what_compute_does_not_cover(planned: Plann
 
 
 def test_the_ranking_uses_what_was_computed(planned: Planned) -> None:
-    plan = planned(*MODEL, "parallelism.sharding=none", "parallelism.recompute=full", "data.sequence_length=2048")
+    plan = planned(*MODEL, "parallelism.recompute=full", "data.sequence_length=2048", "cluster.nodes=1")
     step = step_of(plan)
     found = {change.path: change for change in single_changes(plan)}
     offload = found["training.optimizer_offload"]
     assert step.seconds is not None
     assert offload.cost == float(optimizer_on_host(step).seconds) / float(step.seconds)
     assert offload.reason == optimizer_on_host(step).says
+
+
+def test_what_the_framework_refuses_is_not_proposed(planned: Planned) -> None:
+    """Megatron-LM moves the states of its distributed optimizer alone."""
+    plan = planned(*MODEL, "parallelism.sharding=none", "parallelism.recompute=full", "data.sequence_length=2048")
+    assert "training.optimizer_offload" not in {change.path for change in single_changes(plan)}
 
 
 def test_a_cost_names_the_part_of_the_step_that_grows_most(planned: Planned) -> None:
@@ -97,7 +103,7 @@ def test_a_cost_names_the_part_of_the_step_that_grows_most(planned: Planned) -> 
 
 def test_without_a_step_a_cost_is_what_was_judged(planned: Planned) -> None:
     """A part whose memory bandwidth nobody knows has no predicted step, and a change is still ranked."""
-    own = ("parallelism.sharding=none", "parallelism.recompute=full", "data.sequence_length=2048")
+    own = ("parallelism.recompute=full", "data.sequence_length=2048", "cluster.nodes=1")
     plan = planned(*MODEL, *own, "cluster.memory_per_accelerator=79GiB", "cluster.accelerators_per_node=8")
     blind = plan.model_copy(update={"cluster": plan.cluster.model_copy(update={"accelerator": None})})
     assert step_of(blind).work is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_layout_cases import GIB, made, model, one
+from test_layout_cases import GIB, found, made, model, one
 
 GROUPED = {"num_key_value_heads": 8}
 PHI3 = model(hidden_size=3072, intermediate_size=8192, vocab_size=32064)
@@ -123,3 +123,36 @@ def test_transformer_engine_leaves_flash_attention_for_odd_heads(framework: str,
     finding = one(laid, "P11")
     assert ("keeps every score" in finding.message) is told
     assert finding.fix.startswith("128 or 136")
+
+
+@pytest.mark.parametrize(
+    ("framework", "size", "kept"),
+    [("megatron", 132, True), ("megatron", 264, True), ("megatron", 128, False), ("fsdp", 132, False)],
+)
+def test_memory_keeps_the_scores_that_the_step_computes(framework: str, size: int, kept: bool) -> None:
+    """TransformerEngine d0067d0, dot_product_attention/utils.py and fused_attn.cpp: no fused core for heads of 132 or 264.
+
+    Kept of 4,096 tokens and 32 heads without dropout: the probabilities of the fused softmax, 2 bytes a score, 1 GiB a layer.
+    """
+    shape = {**PHI3, "head_dim": size}
+    laid = {"shape": shape, "training__framework": framework, "training__kernels": "megatron-te"}
+    laid["parallelism__recompute"] = "full"
+    flash, eager = (parts(word, "activations", **laid)["first layer of backward"] for word in ("flash", "eager"))
+    assert (flash == pytest.approx(eager)) is kept
+    assert (eager - flash == pytest.approx(1.0, rel=2e-3)) is not kept
+    assert ("attention of the first layer" in parts("flash", "activations", **laid)) is kept
+
+
+def test_memory_of_a_part_without_flash_attention_keeps_scores() -> None:
+    """The same file: FlashAttention 2 and cuDNN's attention are disabled below compute capability 8.0, as of a V100."""
+    laid: dict[str, Any] = {"cluster__accelerator": "v100-sxm2-32", "training__precision": "fp16-mixed"}
+    (old,), (new,) = (made(model=PHI3, **laid, training__framework=word).memory.table for word in ("megatron", "fsdp"))
+    assert "attention of the first layer" in {one.name for one in old.instants}
+    assert "attention of the first layer" not in {one.name for one in new.instants}
+
+
+def test_context_ranks_need_heads_that_are_fused() -> None:
+    """The same file: UnfusedDotProductAttention does not support context parallelism, so no attention is left."""
+    laid: dict[str, Any] = {"parallelism__context": 2}
+    assert "fuse" in one(made(model=model(head_dim=132), **laid), "G10").message
+    assert not found(made(model=model(head_dim=128), **laid), "G10")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from test_layout_cases import found, made
@@ -133,32 +133,60 @@ def test_transformer_engine_leaves_fused_attention_where_heads_are_odd(framework
     assert found(odd, "P11")
 
 
+REPORT: Final[dict[str, Any]] = {
+    "cluster__accelerator": "h100-sxm",
+    "cluster__nodes": 16,
+    "cluster__accelerators_per_node": 8,
+    "data__sequence_length": 8192,
+    "batch__global_batch_sequences": 1024,
+    "parallelism__tensor": 4,
+    "parallelism__pipeline": 4,
+}
+
+
 def test_heads_of_132_cost_what_a_report_says() -> None:
     """Dao-AILab/flash-attention issue 1141: 70B on 128 H100, tensor 4, pipeline 4, 8,192 tokens: 370 and 219 TFLOP/s."""
-    laid: dict[str, Any] = {
-        "cluster__accelerator": "h100-sxm",
-        "cluster__nodes": 16,
-        "cluster__accelerators_per_node": 8,
-        "data__sequence_length": 8192,
-        "batch__global_batch_sequences": 1024,
-        "parallelism__tensor": 4,
-        "parallelism__pipeline": 4,
-    }
     steps = [
-        float(made(model={"preset": "llama-2-70b", "head_dim": size}, **laid).step.predicted_step_time)
+        float(made(model={"preset": "llama-2-70b", "head_dim": size}, **REPORT).step.predicted_step_time)
         for size in (132, 128)
     ]
     assert steps[0] / steps[1] == pytest.approx(370 / 219, rel=0.12)
 
 
+@pytest.mark.parametrize(("size", "rate"), [(128, 370), (132, 219)])
+def test_the_report_ran_with_full_recompute(size: int, rate: int) -> None:
+    """It does not say so; but scores of 132 that are kept do not fit, and with all computed again both rates are met."""
+    plan = made(model={"preset": "llama-2-70b", "head_dim": size}, parallelism__recompute="full", **REPORT)
+    tokens = 1024 * 8192 / 128 / float(plan.step.predicted_step_time)
+    assert float(plan.figure("compute.flops_per_token_causal")) * tokens / 1e12 == pytest.approx(rate, rel=0.08)
+    assert plan.memory.total <= plan.memory.usable
+    kept = made(model={"preset": "llama-2-70b", "head_dim": size}, parallelism__recompute="selective", **REPORT)
+    assert kept.memory.total > kept.memory.usable
+
+
+def moved(**changes: Any) -> float:
+    """Bytes of a parameter that the update moves on the device."""
+    inputs = dict(made(**changes).step.waterfall["optimizer"].named_inputs())
+    return float(inputs["each"])
+
+
 def test_an_update_moves_what_the_optimizer_keeps() -> None:
-    """AdamW in fp32 moves 30 bytes of a parameter: gradient 4, master copy and moments 24, weight 2; with one moment 22."""
+    """AdamW in fp32 moves 30 bytes of a parameter: gradient 4, master copy and moments 24, weight 2; with one moment 22.
+
+    Where the fp32 weight is the only copy, as with FSDP's fp32 shards (torchtitan configs.py), none is written beside it: 28.
+    """
     times = {
         word: float(made(training__optimizer=word).step.waterfall["optimizer"])
         for word in ("adamw", "lion", "adamw-8bit")
     }
     assert times["lion"] / times["adamw"] == pytest.approx(22 / 30)
     assert times["adamw-8bit"] / times["adamw"] == pytest.approx(18 / 30)
+    each = {
+        word: moved(training__framework=word) for word in ("megatron", "deepspeed", "torchtitan", "fsdp", "maxtext")
+    }
+    assert each == {"megatron": 30, "deepspeed": 30, "torchtitan": 28, "fsdp": 28, "maxtext": 28}
+    assert moved(training__framework="fsdp", training__precision="fp32") == 28
+    assert moved(training__framework="fsdp", training__precision="bf16-pure", training__gradient_dtype="bf16") == 22
     short = made(training__moment_dtype="bf16").step.waterfall["optimizer"]
     assert float(short) / times["adamw"] == pytest.approx(22 / 30)
 

@@ -233,6 +233,23 @@ def test_import_of_what_is_no_config_is_said(tmp_path, capsys, text: str) -> Non
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("ds.json", '{"zero_optimization": {"stage": 1}}', "a DeepSpeed configuration"),
+        ("args.yaml", "tensor_model_parallel_size: 8\n", "arguments of Megatron-LM"),
+        ("train.toml", '[model]\nflavor = "8B"\n[training]\nlocal_batch_size = 1\n', "a torchtitan configuration"),
+    ],
+)
+def test_import_names_the_kind_that_it_does_not_read(tmp_path, capsys, name: str, text: str, kind: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert run("import", path) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{path}:1:1: recognised as {kind}")
+    assert "trainplan-tui new" in line
+
+
 def test_catalog_lists_kinds_entries_and_sources(capsys) -> None:
     assert run("catalog") == 0
     assert "models" in capsys.readouterr().out

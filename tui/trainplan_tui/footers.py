@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trainplan_tui.keys import ELSEWHERE
 from trainplan_tui.panes.names import is_item
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.sheets.sheet import Host, Sheet
@@ -50,7 +51,7 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     shown += [("field.up", "step")] if row and row.boxes and module != "pilot" else []
     if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
         shown += [("pane.view", "view")]
-    if row and row.id.startswith("data.s"):
+    if module == "tokens" and row and row.id.startswith(("data.sources", "data.stages")):
         shown += [("row.add", "add")]
     shown += [one for one in OF_PANE.get(module, ()) if module not in ("pilot", "ready")]
     return [Entry(key, word) for id_, word in (*shown, *_everywhere(host)) if (key := _key(host, id_))]
@@ -63,23 +64,23 @@ def shown(host: Host, sheet: Sheet | None, rows: Sequence[BodyRow], *, editing: 
     return [] if host.session.shown.pending else entries(host, rows, editing=editing)
 
 
-ELSEWHERE: Final = frozenset(
-    {*(f"pane.{digit}" for digit in "1234567890"), "pane.previous", "pane.next", "find", "finding.next", "palette"}
-)
-"""What leads to another place from everywhere: over a sheet that is read too."""
-
-
 def is_helped(sheet: Sheet) -> bool:
     """Whether the key of help tells the keys of a sheet: not where letters are text, and not where only answers work."""
     return not sheet.typing and not sheet.asks
 
 
 def handed(host: Host, sheet: Sheet, name: str, character: str | None) -> None:
-    """A key for a sheet: help is the same for all of them, and so is what leads elsewhere; everything else is its own."""
+    """A key for a sheet: help is the same for all of them, and so is what leads elsewhere; everything else is its own.
+
+    Where letters are text a control key leads elsewhere all the same. What something would be lost by says so.
+    """
     action = host.keymap.action(name, ())
-    if action in ELSEWHERE and not sheet.typing and host.lets_go():
-        host.close_sheets()
-        host.do(action)
+    if action in ELSEWHERE and not sheet.asks and (not sheet.typing or name.startswith("ctrl+")):
+        if host.lets_go():
+            host.close_sheets()
+            host.do(action)
+        else:
+            host.message = f"{name} leads elsewhere: esc first"
     elif is_helped(sheet) and action == "help":
         from trainplan_tui.sheets.help import SheetHelp
 

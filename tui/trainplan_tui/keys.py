@@ -117,6 +117,12 @@ KEYS: tuple[Key, ...] = (
 )
 """Section 7 of the drawings, in its order."""
 
+LEADING: tuple[str, ...] = ("pane.previous", "pane.next", "find", "finding.next", "palette")
+"""What leads to another place from everywhere, beside the digits: over a sheet that is read too."""
+
+ELSEWHERE = frozenset({*(key.id for key in _panes()), *LEADING})
+"""The same, with the digits."""
+
 _TWINS = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter"}
 _SPELLINGS = {
     "escape": "esc",

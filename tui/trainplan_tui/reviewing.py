@@ -160,9 +160,16 @@ def _waived(host: Host, item: Item, told: dict[str, str]) -> str:
 
 
 def tell_evidence(host: Host) -> None:
-    """Name the evidence of the item under the cursor, with what is wrong with it."""
-    item, dossier = item_under(host), host.session.dossier or NOTHING
-    files = signing.evidence_now(dossier.record, item.name) if item is not None else ()
+    """Name the evidence of the item under the cursor."""
+    item = item_under(host)
+    if item is not None:
+        tell_evidence_of(host, item)
+
+
+def tell_evidence_of(host: Host, item: Item) -> None:
+    """Name an item's evidence, with what is wrong with it."""
+    dossier = host.session.dossier or NOTHING
+    files = signing.evidence_now(dossier.record, item.name)
     told = [dossier.broken.get(file, f"{file.path} sha256 {file.sha256[:8]}") for file in files]
     host.message = f"evidence: {'; '.join(told)}" if told else "no evidence attached: a attaches a file"
 
@@ -242,7 +249,7 @@ def walk(host: Host) -> None:
     items, item = host.session.shown.reviewed.now.items, item_under(host)
     at = next((place for place, one in enumerate(items) if one.item is item), None)
     first = next((place for place, one in enumerate(items) if not one.done), 0)
-    acts = Acts(refusals, sign_item, waive_item, attach_to, say, summary)
+    acts = Acts(refusals, sign_item, waive_item, attach_to, tell_evidence_of, say, summary)
     host.open_sheet(WalkSheet(host, first if at is None else at, acts))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from trainplan.figure import Figure
 from trainplan.plan.read import UnknownPath, Unusable
 from trainplan.unit import numbered
+from trainplan_tui.keys import ELSEWHERE
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.drawing import Typing
 from trainplan_tui.screens.words import finish
@@ -36,7 +37,10 @@ class Typist:
 
     def take(self, key: str, character: str | None) -> None:
         """A key while editing."""
-        if key in ("esc", "ctrl+g", "ctrl+c"):
+        if key.startswith("ctrl+") and (action := self.host.keymap.action(key, ())) in ELSEWHERE:
+            if self.commit():
+                self.host.do(action)
+        elif key in ("esc", "ctrl+g", "ctrl+c"):
             self.put_back()
         elif key == "enter":
             self.commit()

@@ -16,10 +16,12 @@ from trainplan.budgets.memory.recipe import element_bytes
 from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
+from trainplan.budgets.tokens import MeshBudget
 from trainplan.figure import Figure, given, total_of
 from trainplan.formula import named_sum
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
+from trainplan.formulas import pipeline as p
 from trainplan.formulas import steptime as t
 from trainplan.frozen import record
 
@@ -36,12 +38,11 @@ ONE_RANK: Final = given("one rank", 1.0, "1", "definition", kind="default")
 NO_START: Final = given("no second start", 0.0, "s", "one start for both links", kind="default")
 NOTHING: Final = given("nothing crosses", 0.0, "bytes", "counted beside it", kind="default")
 NO_LIMIT: Final = given("node limit", 1e9, "1", "no limit known: the plan format has none", kind="default")
-APART: Final = given(
-    "stages in other domains", 1.0, "1", "transfers between stages at the fabric's rate", kind="default"
-)
+ONE_MESSAGE: Final = given("one message", 1.0, "1", "definition", kind="default")
 
 FIXED: Final = named_sum("s", "transfers", "fixed")
 STARTED: Final = named_sum("s", "transfers", "starts")
+MESSAGE: Final = named_sum("s", "transfer", "start")
 
 
 @record
@@ -81,11 +82,12 @@ class Traffic:
     layers: Figure
     microbatches: Figure
     pipeline: Figure
+    world: Figure
     domain: Figure
     side_by_side: Figure
 
 
-def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -> Traffic:
+def traffic(s: Situation, model: ModelBudget, mesh: MeshBudget, here: Cut, microbatches: Figure) -> Traffic:
     """The plan's."""
     return Traffic(
         here,
@@ -94,6 +96,7 @@ def traffic(s: Situation, model: ModelBudget, here: Cut, microbatches: Figure) -
         model.shape.layers,
         microbatches,
         s["parallelism.pipeline"],
+        mesh.world_size,
         s["cluster.scale_up_domain"],
         s.switch("model.parallel_block", "1 where attention and MLP run side by side, else 0"),
     )
@@ -202,22 +205,22 @@ def _split_experts(s: Situation, k: Conditions, w: Traffic, expert_layers: Figur
 
 
 def pipeline_operation(s: Situation, k: Conditions, w: Traffic) -> Operation:
-    """Activations and gradients between stages; sent both ways, and the time is what one microbatch waits for one way."""
+    """Activations and gradients between stages; sent both ways, and the time is what one microbatch waits for one way.
+
+    The link is the fabric unless one domain holds the whole job: stages are the outermost dimension of the mesh.
+    """
     virtual, schedule = s["parallelism.virtual_pipeline"], s.plan.parallelism.schedule
-    borders = f.turned_borders(w.pipeline) if schedule == "zb-v" else f.chain_borders(w.pipeline, virtual)
+    borders = p.turned_borders(w.pipeline) if schedule == "zb-v" else p.chain_borders(w.pipeline, virtual)
     parts = w.here.tensor if s.plan.training.framework in SCATTERS else w.here.split
-    sent = f.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
-    each = f.transfer_time(w.here.tokens, w.hidden, w.element, parts, virtual, w.pipeline, k.fabric)
-    starts = f.message_starts(f.waited_messages(virtual, w.pipeline), APART)
-    waited = f.time_times(STARTED(transfers=each, starts=starts), w.microbatches)
-    return Operation(
-        "pipeline",
-        "stages, both ways",
-        sent,
-        "fabric" if link_of(w.pipeline, w.pipeline, w.pipeline) == "scale-up" else "none",
-        waited,
-        waited,
-    )
+    sent = p.pipeline_bytes(w.here.tokens, w.hidden, w.element, parts, borders, w.microbatches, w.pipeline)
+    rate = f.group_rate(w.world, w.domain, k.domain, k.fabric)
+    transfer = p.message_time(w.here.tokens, w.hidden, w.element, parts, rate)
+    each = MESSAGE(transfer=transfer, start=f.message_starts(ONE_MESSAGE, f.leaves_domain(w.world, w.domain)))
+    waited = f.time_times(each, p.waited_messages(w.microbatches, virtual, w.pipeline))
+    shown = waited
+    if k.hides_stages:
+        shown = f.time_times(each, p.shown_messages(w.microbatches, virtual, w.pipeline))
+    return Operation("pipeline", "stages, both ways", sent, link_of(w.pipeline, w.world, w.domain), waited, shown)
 
 
 def communication_budget(operations: tuple[Operation, ...], step: Figure) -> CommunicationBudget:

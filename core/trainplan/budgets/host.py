@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.budgets.memory.recipe import ONE_COPY, moves_all, reduced_bytes, reshards
+from trainplan.budgets.memory.recipe import moves_all, reduced_bytes, reshards
+from trainplan.budgets.recipe import ONE_COPY
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formulas import offload as f

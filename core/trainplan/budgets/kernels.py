@@ -66,6 +66,8 @@ class Conditions:
 
     `loose`: operators run one by one, `loose_norms`: the norms' too. `pass_recomputed` is of passes over memory.
 
+    `hides_stages`: what virtual stages send is hidden behind the chunks of other microbatches.
+
     `last_skipped` is the share of a dense block's last product that recompute leaves out, None where it leaves out nothing.
     """
 
@@ -89,6 +91,7 @@ class Conditions:
     tensor_exposed: Figure
     data_exposed: Figure
     expert_exposed: Figure
+    hides_stages: bool
     domain: Figure
     fabric: Figure
     numbers: Numbers
@@ -171,6 +174,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         tensor_exposed=_exposed(s, "overlap_tensor", _tensor_default(s, stack, linear, known["tensor_exposed"])),
         data_exposed=_exposed(s, "overlap_data", _one("no overlap") if stack == "eager" else known["data_exposed"]),
         expert_exposed=_exposed(s, "overlap_expert", _expert_default(s, known)),
+        hides_stages=stack == "megatron" and s.plan.training.framework == "megatron",
         domain=c.domain_rate(s["cluster.scale_up_bandwidth"]),
         fabric=c.fabric_rate(_fabric(s), _one("a fabric as its part's class")),
         numbers=known,
@@ -224,6 +228,11 @@ def _recomputed(s: Situation, stack: str) -> tuple[Figure, Figure, Figure]:
 @cache
 def _share(name: str, share: float, kind: str, verified: bool) -> Figure:
     return given(name, share, "1", "parallelism.recompute", kind=kind, verified=verified)
+
+
+def linear_recomputed(s: Situation) -> Figure:
+    """Share of the linear layers that is computed again, by the plan's recompute and kind of framework."""
+    return _recomputed(s, stack_of(s))[0]
 
 
 def _last_skipped(s: Situation) -> Figure | None:

@@ -13,6 +13,7 @@ from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.layer import norms_per_block
 from trainplan.budgets.memory.work import head_ranks
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total_of
 from trainplan.formula import named_sum
@@ -239,7 +240,7 @@ def _expert_widths(s: Situation) -> dict[str, Figure]:
 
 def _core(s: Situation, model: ModelBudget, k: Conditions, here: Cut) -> Figure:
     shape = model.shape
-    if not k.eager and not leaves_fused(s, model):
+    if not keeps_scores(s):
         query, value = _kernel_sizes(s, model)
         forward = f.fused_attention_time(
             here.tokens,
@@ -278,13 +279,3 @@ def _kernel_sizes(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
     if shape.latent or s.plan.training.framework == "maxtext":
         return shape.query_size, shape.value_size
     return f.kernel_head(shape.query_size), f.kernel_head(shape.value_size)
-
-
-def leaves_fused(s: Situation, model: ModelBudget) -> bool:
-    """Whether TransformerEngine runs unfused attention though the plan asks for flash: heads that are no multiple of 8.
-
-    attention/dot_product_attention/utils.py and fused_attn.cpp: FlashAttention and cuDNN both take multiples of 8 alone.
-    """
-    sizes = (model.shape.query_size, model.shape.value_size)
-    odd = any(isinstance(size, Figure) and float(size) % 8.0 != 0.0 for size in sizes)
-    return odd and s.plan.training.framework == "megatron" and s.plan.training.attention == "flash"

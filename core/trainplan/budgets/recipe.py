@@ -27,8 +27,7 @@ MOMENT_BYTES: Final = {"fp32": 4.0, "bf16": 2.0}
 
 def checkpoint_bytes_per_parameter(s: Situation) -> Figure:
     """Bytes that a full checkpoint saves of each parameter: weights, master copy, optimizer moments."""
-    training = s.plan.training
-    single = training.framework in ONE_COPY and training.precision not in ("fp32", "bf16-pure")
+    training, single = s.plan.training, one_copy(s)
     weight = 0.0 if single else WEIGHT_BYTES[training.precision]
     master = MASTER_BYTES[training.precision]
     source = TORCHTITAN if single else MEGATRON
@@ -43,6 +42,11 @@ def checkpoint_bytes_per_parameter(s: Situation) -> Figure:
 @cache
 def _saved(name: str, value: float, source: str) -> Figure:
     return given(name, value, "bytes", source)
+
+
+def one_copy(s: Situation) -> bool:
+    """Whether a mixed-precision weight has its fp32 copy alone, which is cast for compute: no second weight is saved or written."""
+    return s.plan.training.framework in ONE_COPY and MASTER_BYTES[s.plan.training.precision] > 0.0
 
 
 def moment_count(s: Situation) -> Figure:

@@ -1,4 +1,4 @@
-"""The sizes of the plan's model, and which layers have experts and which a window.
+"""The sizes of the plan's model, which layers have experts and which a window, and which attention core takes its heads.
 
 What a list of the plan says of each layer is counted here, so that formulas see numbers. A list of the wrong length
 blocks what needs it: that is a finding, not an error.
@@ -40,6 +40,11 @@ class Shape:
 MOST_LAYERS = 10_000
 """Depth up to which each layer is looked at one by one; a deeper model is a mistake, and counts by formula alone."""
 
+
+AMPERE: Final = 8.0
+"""The compute capability from which an NVIDIA part multiplies bf16 and FlashAttention and cuDNN's attention run."""
+WIDEST: Final = 256.0
+"""Elements of a head that FlashAttention takes: flash-attention issue 277, from its version 2."""
 
 OWN_SIZES: Final = tuple(
     f"model.{name}"
@@ -139,3 +144,44 @@ def counted(s: Situation, path: str, word: str, count: int) -> Figure:
     fact = s.preset[path.removeprefix("model.")]
     source = f"{s.preset.name}: {fact.source}"
     return given(f"{path}: {word}", count, "1", source, kind="preset", verified=fact.verified, is_field=True)
+
+
+def keeps_scores(s: Situation) -> bool:
+    """Whether every score is made and kept: by the plan's own word, or because no fused core takes its heads or its part."""
+    return s.plan.training.attention == "eager" or leaves_fused(s)
+
+
+def leaves_fused(s: Situation) -> bool:
+    """Whether every score is kept though the plan asks for flash."""
+    return s.plan.training.attention == "flash" and cannot_fuse(s)
+
+
+def cannot_fuse(s: Situation) -> bool:
+    """Whether TransformerEngine has no fused attention for the plan's heads or its part.
+
+    TransformerEngine d0067d0, pytorch/attention/dot_product_attention/utils.py: FlashAttention 2 and cuDNN's attention are
+    disabled below compute capability 8.0, FlashAttention 2 where the wider of both head sizes is no multiple of 8 or above 256;
+    common/fused_attn/fused_attn.cpp: cuDNN takes multiples of 8, in training 256 at most. What is left is
+    UnfusedDotProductAttention. PyTorch's and Transformers' frameworks pad such heads, or have another fused kernel.
+    """
+    return s.plan.training.framework == "megatron" and (older(s) or _unfused(s))
+
+
+def older(s: Situation) -> bool:
+    """Whether the part is known to be older than Ampere; a part whose compute capability nobody read is not judged."""
+    fact = None if s.part is None else s.part.get("compute_capability")
+    return fact is not None and isinstance(fact.value, int | float) and fact.value < AMPERE
+
+
+def _unfused(s: Situation) -> bool:
+    """Whether TransformerEngine has no fused core for the plan's heads: values are padded to keys, or keys to values.
+
+    Asked for each layer of an estimate, so of bare values; a size that is not known or not whole counts as taken.
+    """
+    if has_table(s, "mla"):
+        parts = [s.value(f"model.mla.{name}") for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")]
+        wider = 0.0 if None in parts else max(parts[0] + parts[1], parts[2])
+    else:
+        hidden, count = s.value("model.hidden_size"), s.value("model.num_attention_heads")
+        wider = s.value("model.head_dim") or (hidden / count if hidden and count else 0.0)
+    return wider % 1.0 == 0.0 and (wider % 8.0 != 0.0 or wider > WIDEST)

@@ -30,14 +30,21 @@ from trainplan.budgets.memory.recipe import reduced_bytes
 from trainplan.budgets.memory.stages import end_layers, most_stages, turned_ends
 from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.recipe import MASTER_BYTES, MEGATRON, WEIGHT_BYTES, moment_bytes, moment_count
+from trainplan.budgets.recipe import (
+    MASTER_BYTES,
+    MEGATRON,
+    TORCHTITAN,
+    WEIGHT_BYTES,
+    moment_bytes,
+    moment_count,
+    one_copy,
+)
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.figure import Blocked, Figure, blocked, given, total_of
 from trainplan.formula import named_sum
 from trainplan.formulas import steptime as f
-from trainplan.formulas.pipeline import recomputed_bubble
 from trainplan.frozen import field_names, record
 
 WATERFALL: Final = (
@@ -70,7 +77,6 @@ NO_TIME: Final = LayerTime(NO_LAYER, NO_LAYER, NO_LAYER, NO_LAYER)
 
 WITH_DEPTHS: Final = named_sum("1", "layers", "depths")
 HEADS: Final = named_sum("1", "own", "depths")
-IDLE: Final = named_sum("1", "equal", "again")
 
 
 @record
@@ -121,7 +127,7 @@ def step_parts(
 ) -> tuple[Mapping[str, Figure], tuple[Operation, ...]]:
     """Parts of the step (s), whose sum it is, and its transfers; `no_step` is asked before."""
     last = tokens.stretches[-1].situation
-    made = _made(last, model, k, cut(last, speed.flops), tokens.microbatches)
+    made = _made(last, model, mesh, k, cut(last, speed.flops), tokens.microbatches)
     return _waterfall(last, model, mesh, tokens, bubble, k, made)
 
 
@@ -138,8 +144,8 @@ def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
     return "G4" if known and stages > most_stages(s, int(layers)) else None
 
 
-def _made(s: Situation, model: ModelBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
-    shape, w = model.shape, traffic(s, model, here, microbatches)
+def _made(s: Situation, model: ModelBudget, mesh: MeshBudget, k: Conditions, here: Cut, microbatches: Figure) -> _Step:
+    shape, w = model.shape, traffic(s, model, mesh, here, microbatches)
     operations = [tensor_operation(k, w), context_operation(s, model, k, w), pipeline_operation(s, k, w)]
     if s.word("training.head") == "gathered":
         operations.append(head_operation(s, model, k, w, _head_count(s)))
@@ -196,23 +202,10 @@ def _waterfall(
     for dimension in ("tensor", "context", "expert", "pipeline", "data"):
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
-    found["bubble"] = f.bubble_time(_waits(s, bubble, k, m), mean, m)
+    found["bubble"] = f.bubble_time(bubble, mean, m)
     found["optimizer"] = _optimizer(s, updated(s, model, parts), k, m)
     found["stragglers"] = f.straggler_time(total_of(found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
-
-
-SPLIT: Final = {"zb-h1": 2.0 / 3.0, "zb-h2": 1.0, "zb-v": 1.0}
-"""Schedules that split the backward pass, and how much of what is computed again they wait for."""
-
-
-def _waits(s: Situation, bubble: Figure, k: Conditions, m: Figure) -> Figure:
-    """Idle time over ideal time: the schedule's, and where backward is split what recompute adds to it."""
-    share = SPLIT.get(s.plan.parallelism.schedule)
-    if share is None:
-        return bubble
-    waited = given("share of recompute that is waited for", share, "1", "arXiv 2401.10241, table 2", kind="default")
-    return IDLE(equal=bubble, again=recomputed_bubble(s["parallelism.pipeline"], m, k.linear_recomputed, waited))
 
 
 def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Conditions, m: Figure) -> Figure:
@@ -226,11 +219,12 @@ def _optimizer(s: Situation, parts: tuple[Figure, Figure, Figure, Figure], k: Co
 
 
 def _updated_bytes(s: Situation) -> Figure:
-    """Bytes that an update moves of one parameter, by optimizer and precision."""
-    precision = s.plan.training.precision
+    """Bytes that an update moves of one parameter, by optimizer, precision and whether a second weight is written."""
+    precision, source = s.plan.training.precision, TORCHTITAN if one_copy(s) else MEGATRON
     mixed = MASTER_BYTES[precision] > 0.0
-    kept = _moved("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], MEGATRON)
-    weight = _moved("bytes of a weight written beside it", 2.0 if mixed else 0.0, MEGATRON)
+    kept = _moved("bytes of what is updated", MASTER_BYTES[precision] or WEIGHT_BYTES[precision], source)
+    second = 2.0 if mixed and not one_copy(s) else 0.0
+    weight = _moved("bytes of a weight written beside it", second, source)
     gradient = reduced_bytes(s)
     if mixed and gradient == 2.0:
         gradient = _moved("bytes of a gradient cast and read", 10.0, CAST)

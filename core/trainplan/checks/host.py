@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
-from trainplan.budgets.memory.recipe import ONE_COPY, all_on_host
-from trainplan.budgets.recipe import moment_bytes, moment_count
+from trainplan.budgets.memory.recipe import all_on_host
+from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding

@@ -1,4 +1,4 @@
-"""Findings G3 to G23 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
+"""Findings G3 to G24 and P1, P3, P4: which rule of the layout is broken, and which number would be legal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from trainplan.budgets.layout import layout_of, whole
 from trainplan.budgets.legality.rules import broken_rules
+from trainplan.budgets.legality.stages import filled_stages
 from trainplan.budgets.model import PADDED
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
@@ -37,9 +38,11 @@ def bubble(estimate: Estimate) -> list[Finding]:
 
 
 def filled_pipeline(estimate: Estimate) -> list[Finding]:
-    """P4: fewer microbatches than stages never fill the pipeline."""
+    """P4: fewer microbatches than stages never fill the pipeline; where the framework refuses them, G13 says so."""
     count, stages = whole(estimate.tokens.microbatches), whole(estimate.situation["parallelism.pipeline"]) or 1
     if count is None or count >= stages:
+        return []
+    if any(filled_stages(layout_of(estimate.situation, estimate.model.shape, estimate.mesh, estimate.tokens))):
         return []
     message = f"{count} microbatch{'' if count == 1 else 'es'} for {stages} pipeline stages: some ranks always wait"
     paths = ("batch.global_batch_sequences", "parallelism.pipeline")

@@ -82,13 +82,16 @@ def uneven_ranks(estimate: Estimate) -> list[Finding]:
 def large_logits(estimate: Estimate) -> list[Finding]:
     """M4: logits above 15 % of usable with a loss that copies them."""
     memory, kernel = estimate.memory, estimate.situation.word("training.loss")
-    if not memory.table or not isinstance(memory.usable, Figure) or kernel not in ("plain", "compiled"):
+    megatron = estimate.plan.training.framework == "megatron"
+    copies = ("plain", "compiled", "fused") if megatron else ("plain", "compiled")
+    if not memory.table or not isinstance(memory.usable, Figure) or kernel not in copies:
         return []
     most = max(float(instant.part("logits")) for rank in memory.table for instant in rank.instants)
     if most <= 0.15 * memory.usable:
         return []
     message = f"logits take {_gib(most)} at the {kernel} loss, {100 * most / float(memory.usable):.0f} % of usable"
-    return [Finding("M4", "warning", "memory", message, 'loss = "fused" or "chunked"', ("training.loss",), 70)]
+    fix = 'loss = "fused-in-place"' if megatron else 'loss = "fused" or "chunked"'
+    return [Finding("M4", "warning", "memory", message, fix, ("training.loss",), 70)]
 
 
 def repeated_reduction(estimate: Estimate) -> list[Finding]:

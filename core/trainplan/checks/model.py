@@ -131,4 +131,22 @@ def _lengths(estimate: Estimate) -> list[tuple[str, float]]:
     return [(path, float(length)) for path, length in told if length is not None]
 
 
-MODEL_CHECKS: Final = (heads_divide, groups_divide, experts_enough, layer_types_match, positions_reach)
+def predicted_positions(estimate: Estimate) -> list[Finding]:
+    """model-prediction: Megatron-LM d98e8a6, training/arguments.py: prediction depths need rotary positions, or none."""
+    kind = estimate.situation.word("model.position_embedding")
+    depths = estimate.situation.value("model.mtp.num_nextn_predict_layers")
+    if estimate.plan.training.framework != "megatron" or not depths or kind in ("rope", "none"):
+        return []
+    message = f"prediction depths with {kind} positions: Megatron-LM refuses to train them"
+    paths = ("model.position_embedding", "model.mtp.num_nextn_predict_layers")
+    return [Finding("model-prediction", "error", "model", message, 'position_embedding = "rope"', paths, 1e6)]
+
+
+MODEL_CHECKS: Final = (
+    heads_divide,
+    groups_divide,
+    experts_enough,
+    layer_types_match,
+    positions_reach,
+    predicted_positions,
+)

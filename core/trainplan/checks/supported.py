@@ -1,4 +1,4 @@
-"""Findings C18, C19, C20 and P14: a number type, a kernel, a head or a side that the part or the kernel does not take.
+"""Findings C18 to C22 and P14: a number type, a kernel, a head or a side that the part, the kernel or the framework does not take.
 
 C18 and C19 are said only of parts whose entry has a compute capability: what nobody read is not judged.
 """
@@ -7,29 +7,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.legality.frameworks import Released
+from trainplan.budgets.shape import WIDEST, leaves_fused, older
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.unit import whole
 
-AMPERE: Final = 8.0
-"""The compute capability from which an NVIDIA part multiplies bf16 and FlashAttention runs."""
-WIDEST: Final = 256
-"""Elements of a head that FlashAttention takes: flash-attention issue 277, from its version 2."""
+KEPT: Final = ": TransformerEngine keeps every score instead, in memory and time"
 FP8_SIDE: Final = 16
 """Elements of which the sides of an fp8 product are multiples: TransformerEngine's own message, and torch._scaled_mm."""
-
-
-def _older(estimate: Estimate) -> bool:
-    part = estimate.situation.part
-    fact = None if part is None else part.get("compute_capability")
-    return fact is not None and isinstance(fact.value, int | float) and fact.value < AMPERE
 
 
 def no_bf16(estimate: Estimate) -> list[Finding]:
     """C18: bf16 on a part without it; stanford_alpaca issue 133, dolly issue 11 and nanoGPT pull request 277, on V100."""
     precision, part = estimate.plan.training.precision, estimate.situation.part
-    if part is None or not precision.startswith("bf16") or not _older(estimate):
+    if part is None or not precision.startswith("bf16") or not older(estimate.situation):
         return []
     message = f"{part.name} has no bf16: frameworks refuse it, or compute it in fp32"
     return [Finding("C18", "error", "compute", message, 'precision = "fp16-mixed"', ("training.precision",), 1e5)]
@@ -38,9 +31,10 @@ def no_bf16(estimate: Estimate) -> list[Finding]:
 def no_flash(estimate: Estimate) -> list[Finding]:
     """C19: FlashAttention on a part older than Ampere; LlamaFactory issue 3508 and Megatron-LM issue 525, on V100."""
     part = estimate.situation.part
-    if part is None or estimate.plan.training.attention != "flash" or not _older(estimate):
+    if part is None or estimate.plan.training.attention != "flash" or not older(estimate.situation):
         return []
-    message = f"FlashAttention has no kernel for {part.name}; unless another one stands in, every score is kept"
+    then = f"FlashAttention has no kernel for {part.name}"
+    message = then + (KEPT if leaves_fused(estimate.situation) else "; it is counted as if another one stood in")
     paths = ("training.attention", "cluster.accelerator")
     return [Finding("C19", "warning", "compute", message, 'attention = "eager"', paths, 60)]
 
@@ -51,9 +45,8 @@ def wide_heads(estimate: Estimate) -> list[Finding]:
     sizes = [size for size in (shape.query_size, shape.value_size) if isinstance(size, Figure) and size > WIDEST]
     if estimate.plan.training.attention != "flash" or not sizes:
         return []
-    message = (
-        f"FlashAttention takes heads of {WIDEST} at most, and one here has {whole(max(sizes))}: scores are kept instead"
-    )
+    message = f"FlashAttention takes heads of {WIDEST:.0f} at most, and one here has {whole(max(sizes))}"
+    message += KEPT if leaves_fused(estimate.situation) else "; it is counted as if another kernel stood in"
     fix = 'attention = "eager", or narrower heads'
     return [Finding("P14", "warning", "model", message, fix, ("model.head_dim", "training.attention"), 60)]
 
@@ -100,4 +93,94 @@ def _side(size: object, times: object = 1.0, ranks: object = 1.0) -> float:
     return float(size) * float(times) / float(ranks)  # type: ignore[arg-type]
 
 
-SUPPORTED_CHECKS: Final = (no_bf16, no_flash, wide_heads, uneven_fp8)
+OPTIMIZERS: Final[dict[str, Released]] = {
+    "megatron": Released(
+        "Megatron-LM",
+        ("adamw", "muon", "lion", "sgd-momentum"),
+        "Megatron-LM d98e8a6, training/arguments.py: --optimizer adam, sgd, muon, lion, soap, adaptive_muon",
+    ),
+    "torchtitan": Released(
+        "torchtitan",
+        ("adamw", "muon"),
+        "torchtitan b5bcd76, components/optimizer/optimizer.py: Adam, AdamW, DistMuon, and NotImplementedError for others",
+    ),
+    "maxtext": Released(
+        "MaxText",
+        ("adamw", "muon", "sgd-momentum"),
+        "MaxText e591f30, configs/types.py, OptimizerType: adamw, adam_pax, sgd, muon",
+    ),
+}
+"""Optimizers by framework; DeepSpeed and FSDP take what they are handed."""
+
+TESTED: Final = ("adamw", "lion", "muon")
+"""Optimizers that DeepSpeed's stages take unasked: DeepSpeed edaa722, runtime/zero/utils.py, ZERO_SUPPORTED_OPTIMIZERS."""
+
+
+def unreleased_optimizer(estimate: Estimate) -> list[Finding]:
+    """C21: an optimizer that the framework's released code has not, or that its sharding takes on request alone."""
+    training, paths = estimate.plan.training, ("training.optimizer", "training.framework")
+    word, has = training.optimizer, OPTIMIZERS.get(training.framework)
+    if has is not None and word not in has.words:
+        message = f"{has.name}'s released code has no {word}: it has {', '.join(has.words[:-1])} and {has.words[-1]}"
+        fix = f'optimizer = "adamw"; the plan stands for a fork that has {word}'
+        return [Finding("C21", "warning", "compute", message, fix, paths, 1e4)]
+    sharded = estimate.situation.word("parallelism.sharding") != "none"
+    if training.framework != "deepspeed" or word in TESTED or not sharded:
+        return []
+    message = f"DeepSpeed's stages refuse {word} unless zero_allow_untested_optimizer is set"
+    return [Finding("C21", "warning", "compute", message, 'optimizer = "adamw", or that key set', paths, 1e4)]
+
+
+def refused_types(estimate: Estimate) -> list[Finding]:
+    """C22: number types that the framework refuses with the optimizer, or has not.
+
+    Megatron-LM d98e8a6, core/optimizer: __init__.py, no fp16 with emerging optimizers; optimizer_config.py, the precision-aware
+    optimizer is Adam's. torchtitan b5bcd76, config/configs.py: mixed_precision_param is bfloat16 or float32.
+    """
+    training, found = estimate.plan.training, list[tuple[str, str, tuple[str, ...]]]()
+    word = training.optimizer
+    if training.framework == "torchtitan" and training.precision == "fp16-mixed":
+        told, paths = (
+            "torchtitan has no fp16: it computes in bf16 or fp32",
+            ("training.precision", "training.framework"),
+        )
+        found.append((told, 'precision = "bf16-mixed"', paths))
+    if training.framework == "megatron" and word in EMERGING and training.precision == "fp16-mixed":
+        paths = ("training.precision", "training.optimizer")
+        found.append((f"{word} in fp16: Megatron-LM refuses it", 'precision = "bf16-mixed"', paths))
+    if training.framework == "megatron" and word != "adamw":
+        for name, on, fix in (
+            ("moment_dtype", training.moment_dtype == "bf16", 'moment_dtype = "fp32"'),
+            ("optimizer_offload", training.optimizer_offload, "optimizer_offload = false"),
+        ):
+            told = f"{name} with {word}: Megatron-LM's precision-aware optimizer, which it needs, is Adam's alone"
+            found.extend([(told, fix, (f"training.{name}", "training.optimizer"))] if on else [])
+    return [Finding("C22", "error", "compute", told, fix, paths, 1e5) for told, fix, paths in found]
+
+
+def scattered_muon(estimate: Estimate) -> list[Finding]:
+    """C22: DeepSpeed edaa722, runtime/zero: stage3.py, and stage_1_and_2.py with offload, refuse muon over reduce-scatter."""
+    training, sharding = estimate.plan.training, estimate.situation.word("parallelism.sharding")
+    offloaded = training.optimizer_offload and sharding in ("zero-1", "zero-2")
+    if training.framework != "deepspeed" or training.optimizer != "muon":
+        return []
+    if sharding not in ("zero-3", "hsdp") and not offloaded:
+        return []
+    what = f"{sharding} and optimizer_offload" if offloaded else str(sharding)
+    message = f"muon with {what}: DeepSpeed refuses it while reduce_scatter is on, as it is unless told otherwise"
+    paths = ("training.optimizer", "parallelism.sharding", *(["training.optimizer_offload"] if offloaded else []))
+    return [Finding("C22", "warning", "compute", message, 'optimizer = "adamw", or reduce_scatter off', paths, 1e4)]
+
+
+EMERGING: Final = ("muon", "lion")
+"""What Megatron-LM calls emerging optimizers, of the plan format's words."""
+
+SUPPORTED_CHECKS: Final = (
+    no_bf16,
+    no_flash,
+    wide_heads,
+    uneven_fp8,
+    unreleased_optimizer,
+    refused_types,
+    scattered_muon,
+)

@@ -208,40 +208,6 @@ def group_rate(group: float, nodes: float, domain: float, fabric: float) -> floa
     return where(group <= nodes, domain, fabric)
 
 
-@formula("bytes", source="Megatron-LM p2p_communication.py: activations forward, gradients backward")
-def pipeline_bytes(
-    tokens: float, hidden: float, element: float, split: float, borders: float, microbatches: float, pipeline: float
-) -> float:
-    """Pipeline, the mean over ranks: both ways over every border between ranks."""
-    return 2.0 * borders * element * tokens * hidden / split * microbatches / pipeline
-
-
-@formula("1", source=DEFINITION)
-def chain_borders(pipeline: float, virtual: float) -> float:
-    """Borders between ranks that one microbatch crosses forward: one less than the chunks, none without a pipeline."""
-    return where(pipeline > 1.0, pipeline * virtual - 1.0, 0.0)
-
-
-@formula("1", source="Qi et al., zero bubble pipeline parallelism: the V turns on the last rank")
-def turned_borders(pipeline: float) -> float:
-    """Borders of a V: the chunks at its turn are on one rank."""
-    return 2.0 * (pipeline - 1.0)
-
-
-@formula("s", source=STUDY)
-def transfer_time(
-    tokens: float, hidden: float, element: float, split: float, virtual: float, pipeline: float, fabric: float
-) -> float:
-    """Transfers between stages that one microbatch waits for, at the fabric's rate."""
-    return where(pipeline > 1.0, virtual * element * tokens * hidden / (split * fabric), 0.0)
-
-
-@formula("1", source=STUDY)
-def waited_messages(virtual: float, pipeline: float) -> float:
-    """Messages between stages that one microbatch waits for: one each chunk, none without a pipeline."""
-    return where(pipeline > 1.0, virtual, 0.0)
-
-
 @formula("s", source=DEFINITION)
 def shown_time(transfers: float, exposed: float, fixed: float) -> float:
     """What stays in sight of transfers that overlap in part, and the fixed times."""
@@ -263,9 +229,11 @@ def tensor_shown_share(recomputed: float, sequence_parallel: float, exposed: flo
     """Share in sight of the four collectives of a layer, and two where forward is computed again.
 
     Backward sends the gradient of a column-parallel layer's input while it computes that of the weights: both all-reduces, or
-    with sequence parallelism both reduce-scatters, which are half of them. `exposed` of these stays in sight.
+    with sequence parallelism both reduce-scatters, which are half of them. `exposed` of these stays in sight, and as much of
+    what sequence parallelism gathers once more: the inputs that it keeps only a slice of, two gathers of half an all-reduce.
     """
-    return 1.0 - (2.0 - sequence_parallel) * (1.0 - exposed) / (4.0 + 2.0 * recomputed)
+    hidden = (2.0 - sequence_parallel) * (1.0 - exposed) - sequence_parallel * exposed
+    return 1.0 - hidden / (4.0 + 2.0 * recomputed)
 
 
 @formula("bytes", source=DEFINITION)

@@ -10,6 +10,10 @@ from trainplan.formula import formula
 from trainplan.numeric import where
 
 ORACLE = "saved tensors measured with torch 2.13 on CPU, tests/golden/saved_bytes.toml"
+WHOLE_INPUTS = (
+    "torchtitan fca8ab7b, models/llama3/parallelize.py: inputs of attention and feed_forward are replicated before their products, "
+    "which keep them; Megatron-LM d98e8a64, core/tensor_parallel/layers.py keeps its own tokens and gathers again in backward"
+)
 KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 4"
 
 
@@ -176,6 +180,12 @@ def local_tokens(micro_batch: float, sequence_length: float, context: float) -> 
 def layer_kept(tokens: float, residual: float, residual_ranks: float, interior: float, tensor: float) -> float:
     """What one layer keeps of one microbatch: the residual stream over its ranks, the interior over the tensor ranks."""
     return tokens * (residual / residual_ranks + interior / tensor)
+
+
+@formula("bytes", source=WHOLE_INPUTS)
+def gathered_kept(tokens: float, norms: float, element: float, hidden: float, residual_ranks: float) -> float:
+    """What whole inputs of attention and MLP keep beyond this rank's tokens of them; one norm may serve both."""
+    return tokens * where(norms < 2.0, norms, 2.0) * element * hidden * (1.0 - 1.0 / residual_ranks)
 
 
 @formula("1", source=KORTHIKANTI)

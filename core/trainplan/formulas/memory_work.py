@@ -180,6 +180,16 @@ def plain_logit(tensor: float, sharded: float) -> float:
     return 12.0 + 4.0 * sharded * (tensor > 1.0)
 
 
+@formula(
+    "bytes",
+    source="Megatron-LM d98e8a6, core/tensor_parallel/cross_entropy.py: logits are cast to fp32, and every step after it is in "
+    "place, the gradient too; core/fusions/fused_cross_entropy.py takes the same steps",
+)
+def megatron_logit(element: float, copy: float) -> float:
+    """Bytes of a logit at the peak of Megatron-LM's own loss: in the compute type and its fp32 copy, one where both are fp32."""
+    return copy + element * (element < copy)
+
+
 @formula("bytes", source="definition: the gradient of the head's input is made from the gradient of the logits")
 def head_input_gradient(
     tokens: float, element: float, hidden: float, residual_ranks: float, alive: float, last: float
@@ -232,6 +242,15 @@ def gathered_bytes(layers: float, layer: float, root: float, element: float) -> 
 def unreduced_bytes(parameters: float, element: float, reduced: float) -> float:
     """Gradient of one unit before and while it is reduced."""
     return parameters * (element + reduced)
+
+
+@formula(
+    "bytes",
+    source="PyTorch issue 154888: FSDP switches to NO_SHARD on one rank; torchtitan b5bcd76, parallel_dims.py: fsdp_enabled",
+)
+def between_ranks(held: float, ranks: float) -> float:
+    """Gathered weights and unreduced gradients beside shards in the compute type: none where one rank has all of them."""
+    return held * (ranks > 1.0)
 
 
 @formula("bytes", source="definition")

@@ -1,4 +1,4 @@
-"""Bubbles of pipeline schedules: idle time over ideal step time, with equal stages."""
+"""Bubbles of pipeline schedules, idle time over ideal step time with equal stages, and the transfers between stages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from trainplan.formula import formula
 from trainplan.numeric import ceil, floor, maximum, minimum, where
 
 CUT = "torchtitan b5bcd76, distributed/pipeline_parallel.py: _generate_llm_fqn_per_model_part"
+STUDY = "step-time study, section 2.5; checked on published rows, catalogue/evidence"
+OVERLAP = (
+    "NeMo docs features/optimizations/communication_overlap.rst: hidden in 1F1B of virtual stages, in sight in fill and flush; "
+    "Megatron-LM core/pipeline_parallel/schedules.py, num_warmup_microbatches"
+)
 TABLE = "Qi et al. 2023, arXiv 2401.10241, table 2: (p - 1)(T_F + T_B - T_W) and (p - 1)(T_F + T_B - 2 T_W)"
 
 
@@ -94,3 +99,46 @@ def turned_fullest_layers(layers: float, pipeline: float) -> float:
     over = layers + 2.0 - floor((layers + 2.0) / chunks) * chunks
     uneven = 2.0 * floor((layers + 2.0) / chunks) + where(over > pipeline, 2.0, where(over > 1.0, 1.0, 0.0))
     return where(layers - floor(layers / chunks) * chunks == 0.0, layers / pipeline, uneven)
+
+
+@formula("bytes", source="Megatron-LM p2p_communication.py: activations forward, gradients backward")
+def pipeline_bytes(
+    tokens: float, hidden: float, element: float, split: float, borders: float, microbatches: float, pipeline: float
+) -> float:
+    """Pipeline, the mean over ranks: both ways over every border between ranks."""
+    return 2.0 * borders * element * tokens * hidden / split * microbatches / pipeline
+
+
+@formula("1", source="definition")
+def chain_borders(pipeline: float, virtual: float) -> float:
+    """Borders between ranks that one microbatch crosses forward: one less than the chunks, none without a pipeline."""
+    return where(pipeline > 1.0, pipeline * virtual - 1.0, 0.0)
+
+
+@formula("1", source="Qi et al., zero bubble pipeline parallelism: the V turns on the last rank")
+def turned_borders(pipeline: float) -> float:
+    """Borders of a V: the chunks at its turn are on one rank."""
+    return 2.0 * (pipeline - 1.0)
+
+
+@formula("s", source=STUDY)
+def message_time(tokens: float, hidden: float, element: float, split: float, rate: float) -> float:
+    """One transfer between stages: the activations of a microbatch, or what one of its tensor ranks sends of them."""
+    return element * tokens * hidden / (split * rate)
+
+
+@formula("1", source=STUDY)
+def waited_messages(microbatches: float, virtual: float, pipeline: float) -> float:
+    """Transfers between stages that a step waits for: one for each chunk and microbatch, none without a pipeline."""
+    return where(pipeline > 1.0, microbatches * virtual, 0.0)
+
+
+@formula("1", source=OVERLAP)
+def shown_messages(microbatches: float, virtual: float, pipeline: float) -> float:
+    """Of these, what virtual stages do not hide: the chunks of the first rank before its first backward, and as many at the end.
+
+    Megatron sends while it computes where each rank has several chunks, but not while the pipeline fills and drains.
+    """
+    filling = 2.0 * (2.0 * (pipeline - 1.0) + (virtual - 1.0) * pipeline)
+    every = where(pipeline > 1.0, microbatches * virtual, 0.0)
+    return where(virtual > 1.0, minimum(every, filling), every)

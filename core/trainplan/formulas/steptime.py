@@ -72,7 +72,7 @@ def bubble_time(bubble: float, mean: float, microbatches: float) -> float:
 
 @formula(
     "bytes",
-    source="Megatron-LM docs dist_optimizer.md for what there is of a parameter; 30 with AdamW in fp32, as fitted",
+    source="Megatron-LM docs dist_optimizer.md for what there is of a parameter; 30 with AdamW and an fp32 master copy, as fitted",
 )
 def optimizer_bytes(gradient: float, master: float, count: float, moment: float, weight: float) -> float:
     """Bytes that an update moves of one parameter: its gradient read, master copy and moments read and written, weight written."""

@@ -29,7 +29,8 @@ def counted(manifests: Sequence[Path], folder: Path) -> tuple[Counts, ...]:
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ManifestError(f"{twice} is in {names.count(twice)} manifests. A source has one")
+        last = [path for path in manifests for one in counts_of(path) if one.name == twice][-1]
+        raise ManifestError(f"{last}: {twice} is in {names.count(twice)} manifests. A source has one")
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from trainplan.frozen import record
 from trainplan.plan.describe import annotation_of, is_text
-from trainplan.plan.faults import known_end, known_fields, known_tables, nearest_field, nearest_name
+from trainplan.plan.faults import known_fields, nearest_name, unknown_end
 from trainplan.plan.literals import literal_of
 from trainplan.plan.places import scan
 from trainplan.plan.plan import Plan
@@ -78,8 +78,8 @@ def _known(found: Sequence[str | int], part: str, parts: Sequence[str], depth: i
     if part in known:
         return
     name = ".".join(parts[: depth + 1])
-    nearest = nearest_field(part, known or known_tables())
-    raise UnknownPath(f"unknown field {name}{known_end(nearest, tuple(found))}", nearest)
+    nearest, end = unknown_end(part, tuple(found))
+    raise UnknownPath(f"unknown field {name}{end}", nearest)
 
 
 def _entry(entries: tuple[Any, ...], table: str, part: str) -> int | None:

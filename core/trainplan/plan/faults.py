@@ -106,15 +106,23 @@ def _choice(path: PathOf, field: str, found: Any, expected: str) -> Fault:
 
 
 def _unknown(path: PathOf) -> Fault:
-    known = known_fields(path[:-1])
-    nearest = nearest_field(str(path[-1]), known)
+    nearest, end = unknown_end(str(path[-1]), path[:-1])
     name = ".".join(str(part) for part in path)
     what = "table" if len(path) == 1 and nearest in known_tables() else "field"
-    return Fault(path, f"unknown {what} {name}{known_end(nearest, path[:-1])}", nearest, "key")
+    return Fault(path, f"unknown {what} {name}{end}", nearest, "key")
 
 
-def known_end(nearest: str, table: PathOf) -> str:
-    """How a sentence on an unknown name ends: the nearest one; else all tables, or the first fields and how many more."""
+def unknown_end(name: str, table: PathOf) -> tuple[str, str]:
+    """The nearest field of a name that a table has not, and how the sentence on it ends."""
+    from trainplan.plan.othernames import TOLD
+
+    path, told = TOLD.get(_word(name), ("", ""))
+    nearest = _from(table, path) if told else nearest_field(name, table)
+    return nearest, (f". {told}" if told else "") + (_known_end(nearest, table) if nearest or not told else "")
+
+
+def _known_end(nearest: str, table: PathOf) -> str:
+    """The nearest name; else all tables, or the first fields and how many more."""
     if nearest:
         return f". Nearest: {nearest}"
     known = known_fields(table) if table else known_tables()
@@ -156,29 +164,32 @@ def table_in(annotation: Any) -> type[Table] | None:
     return None
 
 
-def nearest_field(name: str, known: Iterable[str]) -> str:
-    """The field that was meant: one of this table by another program's name, one that another table has, or the closest here."""
-    from trainplan.plan.othernames import ALIASES
+def nearest_field(name: str, table: PathOf) -> str:
+    """This table's field by another program's name, another table's by its own or another program's, or the closest here."""
+    from trainplan.plan.othernames import ALIASES, HERE
 
-    known = tuple(known)
-    others = ALIASES.get(name.lower().replace("-", "_"), ())
-    said = next((one for one in others if one in known), "")
-    if "model" in known:  # where tables stand, a word is one of them sooner than a field of one
-        return said or nearest_name(name, known) or elsewhere(name)
-    return said or elsewhere(name) or nearest_name(name, known)
+    others, known = (*ALIASES.get(_word(name), ()), HERE.get(_word(name), "")), known_fields(table) or known_tables()
+    said = next((here for path in others if (here := _from(table, path)) != path), "")
+    alike = (one for one in known if len(one) == len(name) and sum(a != b for a, b in zip(one, name, strict=True)) == 1)
+    slip = "" if _word(name) in ALIASES else next(alike, "")
+    return said or slip or _elsewhere(name) or nearest_name(name, known)
 
 
-def elsewhere(name: str) -> str:
-    """`data.sequence_length` for a `sequence_length` written in another table."""
+def _elsewhere(name: str) -> str:
+    """`data.sequence_length` for a `sequence_length` written in another table, by its own name or another program's."""
     from trainplan.plan.othernames import ALIASES
 
     tables = [(table,) for table in known_tables()]
     tables += [("model", inner) for inner in known_fields(("model",)) if known_fields(("model", inner))]
-    for word in (name, *ALIASES.get(name.lower().replace("-", "_"), ())):
-        for table in tables:
-            if word in known_fields(table):
-                return ".".join((*table, word))
-    return ""
+    paths = {path for table in tables for path in (".".join((*table, field)) for field in known_fields(table))}
+    same = [path for path in sorted(paths) if path.rpartition(".")[2] == name]
+    return next((path for path in (*same, *ALIASES.get(_word(name), ())) if path in paths), "")
+
+
+def _from(table: PathOf, path: str) -> str:
+    """A field's path as it is told inside a table: its name alone where it stands there."""
+    home = ".".join(str(part) for part in table if not isinstance(part, int))
+    return path.rpartition(".")[2] if path.rpartition(".")[0] == home else path
 
 
 def nearest_name(found: str, known: Iterable[str]) -> str:
@@ -188,7 +199,8 @@ def nearest_name(found: str, known: Iterable[str]) -> str:
     from trainplan.plan.othernames import ALIASES
 
     plain = {name.lower().replace("_", "-"): name for name in known}
-    said = next((one for one in ALIASES.get(found.lower().replace("-", "_"), ()) if one in plain.values()), "")
+    others = (path.rpartition(".")[2] for path in ALIASES.get(_word(found), ()))
+    said = next((one for one in others if one in plain.values()), "")
     if said:
         return said
     same = [name for name in plain if _parts(name) == _parts(found.lower().replace("_", "-").replace(" ", "-"))]
@@ -200,6 +212,10 @@ def nearest_name(found: str, known: Iterable[str]) -> str:
     if longer and not (match and match[0].startswith(wanted)):  # `h200` is an h200-sxm sooner than an h20
         return plain[longer[-1]]
     return plain[match[0]] if match else ""
+
+
+def _word(name: str) -> str:
+    return name.lower().replace("-", "_")
 
 
 def _parts(name: str) -> frozenset[str]:

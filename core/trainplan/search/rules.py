@@ -20,13 +20,15 @@ from trainplan.budgets.legality import released as lr
 from trainplan.budgets.legality import rules as lg
 from trainplan.budgets.legality import stages as ls
 from trainplan.budgets.legality.rules import Rule
+from trainplan.budgets.pipeline import SPLIT, schedule_bubble
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import is_whole
 from trainplan.checks.legality import MOST_BUBBLE
 from trainplan.figure import Blocked, given
 from trainplan.formulas.tokens import microbatches
 from trainplan.plan.plan import Plan
-from trainplan.search.columns import Chunk, along
+from trainplan.search.columns import Chunk, along, chunk
+from trainplan.search.pieces import Piece
 from trainplan.search.sieve import Sieve
 from trainplan.search.space import (
     CONTEXT,
@@ -85,10 +87,12 @@ OF_STAGES: Final[Looks] = {
     lr.offloaded_stages: (PIPELINE,),
     lr.tied_stages: (PIPELINE,),
     lr.prediction_alone: (PIPELINE, CONTEXT),
+    lf.accumulated_fp8: (PIPELINE, MICROBATCHES),
 }
 OF_SCHEDULE: Final[Looks] = {
     ls.released_schedule: (SCHEDULE, VIRTUAL, PIPELINE),
     ls.schedule: (SCHEDULE, PIPELINE, MICROBATCHES),
+    ls.filled_stages: (SCHEDULE, VIRTUAL, PIPELINE, MICROBATCHES),
     lr.fixed_chunks: (SCHEDULE, VIRTUAL),
 }
 OF_SHARDING: Final[Looks] = {
@@ -99,6 +103,8 @@ OF_SHARDING: Final[Looks] = {
     le.replicated_experts: (SHARDING, EXPERT, TENSOR, CONTEXT),
     le.replicated_groups: (SHARDING, SHARD, EXPERT, EXPERT_TENSOR, PIPELINE, RANKS),
     lr.sequence_groups: (SHARDING, CONTEXT),
+    lr.group_of_one: (SHARDING, SHARD, DATA),
+    lr.shared_states: (SHARDING,),
 }
 
 MESH: Final = "accelerators not divisible by tensor x pipeline x context"
@@ -261,7 +267,22 @@ def _twins(sieve: Sieve, schedule: str) -> None:
 
 
 def _idle(sieve: Sieve, plan: Plan) -> None:
-    """P3: a bubble that nobody measured with its utilization."""
-    bubble: Any = sieve.chunk(plan).bubble()
+    """P3: a bubble that nobody measured with its utilization; what recompute adds to it is known of pieces alone."""
+    here = sieve.chunk(plan)
+    bubble: Any = schedule_bubble(here.situation, here.tokens.microbatches)
     if not isinstance(bubble, Blocked):
         sieve.reject({IDLE: bubble > MOST_BUBBLE})
+
+
+def without_idle(plan: Plan, piece: Piece, sieve: Sieve) -> Piece:
+    """The same of a piece, whose layouts differ in recompute: what is computed again keeps a split backward waiting."""
+    import numpy as np
+
+    if plan.utilization.evidence != "assumed" or plan.parallelism.schedule not in SPLIT:
+        return piece
+    bubble: Any = chunk(plan, piece.columns(), sieve.models).bubble()
+    if isinstance(bubble, Blocked):
+        return piece
+    out = piece.alive & (bubble > MOST_BUBBLE)
+    sieve.note(IDLE, int(np.count_nonzero(out)))
+    return replace(piece, alive=piece.alive & ~out)

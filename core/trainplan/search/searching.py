@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from trainplan.plan.plan import Plan
 from trainplan.search.pieces import NUMBERS, Piece, pieces
 from trainplan.search.ranking import Rows
-from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding, sift_stages
+from trainplan.search.rules import Known, sift_numbers, sift_schedule, sift_sharding, sift_stages, without_idle
 from trainplan.search.sieve import CUT, Sieve, everything
 from trainplan.search.space import (
     GROUPS,
@@ -153,7 +153,8 @@ def _sharded(found: Space, stages: Stages, sieve: Sieve, schedule: str, known: K
         for deep in (False, True):
             plan = found.of_words(stages, sharding=sharding, schedule=schedule, deep=deep)
             half = part.only(PIPELINE, (part.values[PIPELINE] > 1) == deep)
-            yield from ((plan, piece) for piece in pieces(half))
+            busy = (without_idle(plan, piece, half) for piece in pieces(half))
+            yield from ((plan, piece) for piece in busy if piece.alive.any())
 
 
 def _known(found: Space, judge: Judge) -> Search:

@@ -56,9 +56,13 @@ class Sieve:
         """Count what lives among some rows as rejected, and leave it in."""
         out = self.alive & rows
         found = int(out.sum()) * self._continuations(out.shape)
-        if found:
-            self.tally[reason] = self.tally.get(reason, 0) + found
+        self.note(reason, found)
         return found
+
+    def note(self, reason: str, layouts: int) -> None:
+        """Count layouts as rejected."""
+        if layouts:
+            self.tally[reason] = self.tally.get(reason, 0) + layouts
 
     @property
     def lives(self) -> bool:

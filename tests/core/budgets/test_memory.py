@@ -178,26 +178,48 @@ def test_a_tied_head_is_a_second_copy_on_the_last_rank(varied: Varied) -> None:
     assert float(laid.memory.table[3].worst.parts["weights"]) > table
 
 
+def logits(made: Estimate) -> float:
+    """Bytes of the logits at the loss of the first rank."""
+    return float(at(made, "loss").parts["logits"])
+
+
 @pytest.mark.parametrize(
-    ("kernel", "bytes_of_a_logit"),
-    [("plain", 12), ("compiled", 4), ("fused", 4), ("fused-in-place", 2), ("chunked", 1.5)],
+    ("framework", "kernel", "bytes_of_a_logit"),
+    [
+        ("fsdp", "plain", 12),
+        ("fsdp", "compiled", 4),
+        ("fsdp", "fused", 4),
+        ("fsdp", "chunked", 12 / 4),
+        ("megatron", "plain", 6),
+        ("megatron", "fused", 6),
+        ("megatron", "fused-in-place", 2),
+        ("deepspeed", "fused", 4),
+        ("maxtext", "chunked", 1.5),
+    ],
 )
-def test_logits_by_loss_kernel(varied: Varied, kernel: str, bytes_of_a_logit: float) -> None:
+def test_logits_by_loss_kernel(varied: Varied, framework: str, kernel: str, bytes_of_a_logit: float) -> None:
     """1,024 tokens x 1,024 rows; the head's input gradient lives on beside logits, or is made chunk by chunk."""
-    made = varied(f"training.loss={kernel}")
-    loss = next(one for one in made.memory.table[0].instants if one.name == "loss")
-    beside = 0.0 if kernel == "plain" else 2.0 * 1024 * 64
-    assert float(loss.parts["logits"]) == 1024 * 1024 * bytes_of_a_logit + beside
+    made = varied(f"training.framework={framework}", f"training.loss={kernel}")
+    gone = kernel == "plain" or (framework, kernel) == ("megatron", "fused")
+    assert logits(made) == 1024 * 1024 * bytes_of_a_logit + (0.0 if gone else 2.0 * 1024 * 64)
 
 
-def test_logits_over_tensor_ranks(varied: Varied) -> None:
-    """The head's split divides them; a plain sharded loss needs 16 bytes."""
-    laid = ("parallelism.tensor=4", "model.vocab_size=2048", "training.loss=plain")
-    found = [
-        next(one for one in made.memory.table[0].instants if one.name == "loss").parts["logits"]
-        for made in (varied(*laid), varied(*laid, "training.head=gathered"))
-    ]
-    assert [float(value) for value in found] == [1024 * 2048 / 4 * 16, 1024 * 2048 * 12]
+def test_megatron_copies_no_logit_that_is_fp32_already(varied: Varied) -> None:
+    """Megatron-LM d98e8a6, core/tensor_parallel/cross_entropy.py: the cast returns what it was given, and all else is in place."""
+    assert logits(varied("training.precision=fp32", "training.loss=plain")) == 1024 * 1024 * 4
+
+
+@pytest.mark.parametrize(("framework", "shared", "whole"), [("torchtitan", 16, 12), ("megatron", 6, 6)])
+def test_logits_over_tensor_ranks(varied: Varied, framework: str, shared: int, whole: int) -> None:
+    """The head's split divides them; a plain loss over DTensor needs 16 bytes, Megatron's steps no more than on one rank."""
+    laid = (
+        f"training.framework={framework}",
+        "parallelism.tensor=4",
+        "model.vocab_size=2048",
+        "training.loss=plain",
+    )
+    found = [logits(varied(*laid)), logits(varied(*laid, "training.head=gathered"))]
+    assert found == [1024 * 2048 / 4 * shared, 1024 * 2048 * whole]
 
 
 def test_offloaded_activations(varied: Varied) -> None:
@@ -432,3 +454,21 @@ def test_the_longest_stage_has_to_fit_wherever_it_stands(varied: Varied) -> None
         staged = varied(more=stages.format("1B", first, then))
         assert float(staged.memory.total) == float(alone.total)
         assert staged.figure("tokens.global_batch_tokens") == then * float(staged.plan.batch.global_batch_sequences)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "none", "full"), [("zb-h1", 1 / 128, 6 / 512), ("zb-h2", 0.0, 3 / 512), ("1f1b", 3 / 128, 3 / 128)]
+)
+def test_the_bubble_of_a_split_backward_counts_recompute(
+    varied: Varied, schedule: str, none: float, full: float
+) -> None:
+    """arXiv 2401.10241, table 2, with T_F = T_W = 1 and T_B = 2: (p - 1)(T_F + T_B - T_W) over m 4, less T_W with zb-h2.
+
+    One number: the step waits for what the budget, finding P3 and the search say.
+    """
+    for word, expected in (("none", none), ("full", full)):
+        laid = varied(*LAID, f"parallelism.schedule={schedule}", f"parallelism.recompute={word}")
+        assert laid.figure("parallelism.bubble") == pytest.approx(expected)
+        waited = laid.step.waterfall["bubble"]
+        inputs = {name: float(one) for name, one in waited.named_inputs()}
+        assert float(waited) == pytest.approx(expected * inputs["mean"] * inputs["microbatches"])

@@ -53,7 +53,7 @@ def test_models_with_experts_have_the_wider_range(varied: Any) -> None:
     more = "[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 64\n"
     dense, sparse = varied().step, varied(more=more).step
     wide = [float(one.predicted_step_time_high) / float(one.predicted_step_time) for one in (dense, sparse)]
-    assert wide == pytest.approx([1.16, 1.6])
+    assert wide == pytest.approx([1.15, 1.6])
 
 
 def test_recompute_costs_time(varied: Any) -> None:

@@ -91,7 +91,11 @@ def test_m3_and_m6_uneven_ranks(varied: Varied) -> None:
 
 def test_m4_logits_of_a_loss_that_copies(varied: Varied) -> None:
     small = ("cluster.memory_per_accelerator=8GiB", "model.vocab_size=131072", "batch.micro_batch_sequences=2")
-    assert found(varied(*small, "training.loss=plain"), "M4")
+    for kernel in ("plain", "fused"):
+        (finding,) = found(varied(*small, f"training.loss={kernel}"), "M4")
+        assert finding.fix == 'loss = "fused-in-place"'
+    (finding,) = found(varied(*small, "training.framework=fsdp", "training.loss=plain"), "M4")
+    assert finding.fix == 'loss = "fused" or "chunked"'
     assert not found(varied(*small, "training.loss=fused-in-place"), "M4")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from trainplan.plan.edit import resolve
 from trainplan.plan.faults import known_fields, known_tables
-from trainplan.plan.othernames import ALIASES
-from trainplan.plan.read import Unusable, plan_of_text
+from trainplan.plan.othernames import ALIASES, HERE, TOLD
+from trainplan.plan.read import PlanError, UnknownPath, Unusable, plan_of_text
 from trainplan.unit import Quantity, UnitError, numbered, parse
 
 
@@ -181,17 +182,105 @@ def test_a_share_in_percent_is_told_as_a_share() -> None:
 
 
 def test_every_word_of_other_programs_is_none_of_ours() -> None:
-    """An alias names a field that exists, and no field has the alias for its name in the same table."""
-    for word, ours in ALIASES.items():
-        for table in known_tables():
-            fields = known_fields((table,))
-            assert not (word in fields and set(ours) & set(fields)), (word, table)
-    every = {field for table in known_tables() for field in (*known_fields((table,)), *_deeper(table))}
-    assert {one for ours in ALIASES.values() for one in ours} <= every | {"accelerators"}
+    """A word leads to a path that exists, and no table has a field of the word's name beside the one it leads to."""
+    every = _paths()
+    words = {**ALIASES, **{word: (path,) for word, path in HERE.items()}}
+    words |= {word: (path,) for word, (path, _) in TOLD.items() if path}
+    for word, paths in words.items():
+        assert set(paths) <= every | {"accelerators"}, word
+        assert not {f"{path.rpartition('.')[0]}.{word}" for path in paths} & every, word
+    assert not set(ALIASES) & set(TOLD)
+    assert not set(HERE) & {*ALIASES, *TOLD}
 
 
-def _deeper(table: str) -> list[str]:
-    return [field for inner in known_fields((table,)) for field in known_fields((table, inner))]
+def _paths() -> set[str]:
+    """Every field of every table, entries of lists with the name of their list."""
+    tables = [(table,) for table in known_tables()]
+    found = set[str]()
+    while tables:
+        table = tables.pop()
+        for field in known_fields(table):
+            found.add(".".join((*table, field)))
+            tables += [(*table, field)] if known_fields((*table, field)) else []
+    return found
+
+
+COMMON: Final = """
+num_layers n_layer model.num_hidden_layers | hidden_dim d_model n_embd dim model.hidden_size
+ffn_hidden_size model.intermediate_size | num_heads n_heads model.num_attention_heads
+num_query_groups n_kv_heads model.num_key_value_heads | kv_channels model.head_dim | swiglu model.gated_mlp
+untie_embeddings_and_output_weights model.tie_word_embeddings | normalization model.norm
+num_moe_experts num_local_experts model.moe.num_experts | moe_router_topk model.moe.num_experts_per_tok
+moe_ffn_hidden_size model.moe.moe_intermediate_size | seq_length seq_len max_seq_length block_size data.sequence_length
+total_tokens data.train_tokens | global_batch_size train_batch_size gbs batch.global_batch_sequences
+micro_batch_size per_device_train_batch_size train_micro_batch_size_per_gpu local_batch_size batch.micro_batch_sequences
+rampup_batch_size batch.schedule | bf16 fp16 fp8_format mixed_precision dtype torch_dtype training.precision
+optim training.optimizer | accumulate_allreduce_grads_in_fp32 training.gradient_dtype
+attn_implementation attention_backend use_flash_attn training.attention | hidden_dropout training.dropout
+cpu_offload offload_optimizer training.optimizer_offload | torch_compile transformer_impl training.kernels
+tensor_model_parallel_size tensor_parallel_degree tp parallelism.tensor | etp parallelism.expert_tensor
+pipeline_model_parallel_size pipeline_parallel_degree pp parallelism.pipeline
+num_layers_per_virtual_pipeline_stage vpp parallelism.virtual_pipeline
+pipeline_schedule pipeline_parallel_schedule parallelism.schedule
+context_parallel_size context_parallel_degree cp parallelism.context
+expert_model_parallel_size expert_parallel_degree ep parallelism.expert
+expert_tensor_parallel_size parallelism.expert_tensor
+zero_stage zero_optimization fsdp sharding_strategy use_distributed_optimizer parallelism.sharding
+data_parallel_shard_degree parallelism.shard_size | fsdp_reshard_after_forward parallelism.reshard_after_forward
+recompute_granularity gradient_checkpointing activation_checkpointing activation_checkpoint parallelism.recompute
+overlap_grad_reduce overlap_comm parallelism.overlap_data | tp_comm_overlap parallelism.overlap_tensor
+reduce_bucket_size ddp_bucket_size parallelism.bucket_elements | num_nodes nnodes cluster.nodes
+nproc_per_node gpus_per_node ntasks_per_node cluster.accelerators_per_node | gpu_type cluster.accelerator
+save_interval save_steps reliability.checkpoint_interval | eval_interval evaluation.interval_tokens
+gpus num_gpus world_size cluster.nodes | train_iters max_steps train_samples data.train_tokens
+"""
+"""Arguments of Megatron-LM, DeepSpeed, torchtitan, NeMo, TrainingArguments and accelerate, and the field that each leads to."""
+
+
+def common() -> list[tuple[str, str]]:
+    groups = [group.split() for line in COMMON.split("\n") for group in line.split("|")]
+    return [(word, path) for *words, path in filter(None, groups) for word in words]
+
+
+def refused(text: str) -> PlanError:
+    with pytest.raises(Unusable) as caught:
+        plan_of_text(text, "plan.toml")
+    return caught.value.errors[0]
+
+
+@pytest.mark.parametrize(("word", "path"), common())
+def test_an_argument_of_another_program_leads_to_the_field_from_everywhere(word: str, path: str) -> None:
+    """As a line of its own, in its table and in another; `--set` asks the same."""
+    table, _, field = path.rpartition(".")
+    for home in ("", "model", "training", "parallelism", "cluster", "batch", "data", table):
+        told = refused(f"format = 1\n{f'[{home}]' if home else ''}\n{word} = 1\n")
+        assert told.fix == (field if home == table else path), (home, told.message)
+        assert told.message.endswith(f"Nearest: {told.fix}")
+    with pytest.raises(UnknownPath) as caught:
+        resolve(word, plan_of_text("format = 1\n", "plan.toml"))
+    assert caught.value.nearest == path
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("nodes", "cluster.nodes"), ("train_tokens", "data.train_tokens"), ("stages", "data.stages")]
+)
+def test_a_field_without_its_table_is_no_table_that_looks_alike(name: str, path: str) -> None:
+    """nodes led to model, and train_tokens to training."""
+    assert refused(f"format = 1\n{name} = 1\n").fix == path
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("[cluster]\ngpus = 512", "All accelerators are nodes x accelerators_per_node. Nearest: nodes"),
+        ("[parallelism]\ndata_parallel_size = 8", "Replicas follow: accelerators over tensor x pipeline x context"),
+        ("[training]\ngradient_accumulation_steps = 8", "Microbatches follow"),
+        ("[training]\nlearning_rate = 3e-4", "neither memory nor time follows from it"),
+    ],
+)
+def test_what_a_plan_says_otherwise_or_not_at_all_is_told(written: str, said: str) -> None:
+    """gpus led to accelerators_per_node, and gradient_accumulation_steps to gradient_accumulation, which is another thing."""
+    assert said in refused(f"format = 1\n{written}\n").message
 
 
 def test_one_is_no_plural() -> None:

@@ -88,3 +88,71 @@ def test_a_file_that_is_not_there_names_the_nearest(
     (tmp_path / "train.log").write_text("", encoding="utf-8")
     assert main([command, str(PLAN), str(tmp_path / "trian.log")]) == 2
     assert "trian.log: the file does not exist. Nearest in its folder: train.log" in capsys.readouterr().err
+
+
+TABLE = "name,tokens,documents\nweb,12,99\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "text", "place", "said"),
+    [
+        ("calibrate P F", "a.log", "nothing\n", (1, 1), "no line of a step"),
+        ("calibrate P F", "gone.log", None, (1, 1), "does not exist"),
+        ("calibrate P F", "s.txt", "JobID|State\n1|FAILED\n", (1, 1), ""),
+        ("sources P F", "a.json", '{"a":', (1, 6), "not JSON"),
+        ("sources P F", "a.csv", TABLE, (2, 1), "99 documents for 12 tokens"),
+        ("sources P F", "gone.csv", None, (1, 1), "does not exist"),
+        ("diff P F", "b.toml", "format = 1\nzzz = 2\n", (2, 1), "unknown field zzz"),
+        ("diff F P", "b.toml", "x = [\n", (1, 5), "is not closed"),
+    ],
+)
+def test_a_refused_file_is_named_in_json_and_not_the_plan(
+    words: str,
+    file: str,
+    text: str | None,
+    place: tuple[int, int],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """product.md: with --json an unusable file writes file, line and column, and the sentence without them."""
+    path = tmp_path / file
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    given = {"P": str(PLAN), "F": str(path)}
+    assert main([*(given.get(word, word) for word in words.split()), "--json"]) == 2
+    out, err = capsys.readouterr()
+    (error,) = json.loads(out)["errors"]
+    assert (error["file"], error["line"], error["column"]) == (str(path), *place)
+    assert said in error["message"]
+    assert file not in error["message"]
+    assert error["message"] in err
+
+
+def test_each_of_several_logs_that_measure_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = [tmp_path / "a.log", tmp_path / "b.log"]
+    for log in logs:
+        log.write_text("nothing\n", encoding="utf-8")
+    assert main(["calibrate", str(PLAN), *map(str, logs), "--json"]) == 2
+    errors = json.loads(capsys.readouterr().out)["errors"]
+    assert [error["file"] for error in errors] == [str(log) for log in logs]
+    assert len({error["message"] for error in errors}) == 1
+
+
+def test_a_harmed_record_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = tmp_path / "p.toml"
+    plan.write_text(PLAN.read_text(encoding="utf-8"), encoding="utf-8")
+    record = tmp_path / "p.signoffs.jsonl"
+    record.mkdir()
+    assert main(["review", str(plan), "--json"]) == 2
+    (error,) = json.loads(capsys.readouterr().out)["errors"]
+    assert (error["file"], error["message"]) == (str(record), "this is not a regular file")
+
+
+def test_a_source_of_two_manifests_names_the_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for table in tables:
+        table.write_text("name,tokens\nweb,1200\n", encoding="utf-8")
+    assert main(["sources", str(PLAN), *map(str, tables), "--json"]) == 2
+    (error,) = json.loads(capsys.readouterr().out)["errors"]
+    assert (error["file"], error["message"]) == (str(tables[1]), "web is in 2 manifests. A source has one")

@@ -79,7 +79,7 @@ def test_set_tells_all_errors_at_once(plan: Path, capsys: pytest.CaptureFixture[
 def test_what_others_call_accelerators_is_known(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("gpus", "ngpus", "num_gpus"):
         assert run("set", plan, f"{name}=8") == 2
-        assert "Nearest: cluster.accelerators_per_node" in capsys.readouterr().err
+        assert "All accelerators are nodes x accelerators_per_node. Nearest: cluster.nodes" in capsys.readouterr().err
 
 
 def test_new_tells_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

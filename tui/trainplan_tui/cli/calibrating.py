@@ -74,7 +74,7 @@ def _measured(options: Options, estimate: Estimate) -> Measured:
     found = measurement.result()
     if found is None:
         raise Refused(
-            f"{_names(options)}: {measurement.nothing()}. Logs of Megatron-LM, Megatron-DeepSpeed, NeMo, torchtitan and "
+            f"{', '.join(options.logs)}: {measurement.nothing()}. Logs of Megatron-LM, Megatron-DeepSpeed, NeMo, torchtitan and "
             "OLMo-core are read, and CSV or JSON lines with a column of step time or tokens a second"
         )
     return found

@@ -71,7 +71,8 @@ def _print(plan: Opened, found: OwnRate, before: float | None) -> None:
 def _changed(text: str, options: Options, plan: Opened, found: OwnRate) -> str:
     if found.failures == 0:
         raise Refused(
-            f"no failure in {found.node_days:,.1f} node-days: the rate is below {found.high:.3g}, which no plan can state"
+            f"{', '.join(options.logs)}: no failure in {found.node_days:,.1f} node-days: "
+            f"the rate is below {found.high:.3g}, which no plan can state"
         )
     return set_all(text, plan.plan, [f"{PATH}={found.rate:.4g}"], options.plan).text
 

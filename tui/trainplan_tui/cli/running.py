@@ -53,8 +53,9 @@ def run(options: Options) -> int:
         for sentence in error.args:
             complain(str(sentence))
         if getattr(options, "json", False):
-            place = {"file": options.plan, "line": 1, "column": 1, "path": ""}
-            write_json({"format": 1, "errors": [{**place, "message": str(one), "fix": ""} for one in error.args]})
+            from trainplan_tui.cli.placed import errors
+
+            write_json({"format": 1, "errors": [item for one in error.args for item in errors(options, str(one))]})
         return 2
 
 

@@ -66,7 +66,8 @@ class LineSheet:
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        return [Entry("enter", "take it"), Entry("esc", "back"), Entry("ctrl+u", "clear")]
+        clear = [Entry("ctrl+u", "clear")] if self.line.text else []
+        return [Entry("enter", "take it"), Entry("esc", "back"), *clear]
 
 
 class PathSheet(LineSheet):
@@ -113,7 +114,8 @@ class PathSheet(LineSheet):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        return [Entry("enter", "take it"), Entry("tab", "complete"), Entry("esc", "back")]
+        take = [Entry("enter", "take it")] if self.line.text.strip() else []
+        return [*take, Entry("tab", "complete"), Entry("esc", "back")]
 
 
 def shared_start(names: list[str]) -> str:

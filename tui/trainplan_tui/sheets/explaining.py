@@ -193,9 +193,13 @@ class ExplainSheet(Listing):
         elif key == "+":
             self.folded, self.depth = set(), 99
         elif key == "-":
-            self.folded, self.depth = set(), max(1, min(self.depth, 12) - 1)
+            self.folded, self.depth = set(), max(1, self._deepest() - 1)
         elif key == "y":
             self.host.copy(self.as_text(), self.key)
+
+    def _deepest(self) -> int:
+        """Levels of the tree that show."""
+        return max((len(branch.place) for branch in self.branches()), default=0)
 
     def _enter(self) -> None:
         if self.is_field:
@@ -243,7 +247,9 @@ class ExplainSheet(Listing):
             return last
         own = [Entry("enter", "edit")] if here.node.is_field else []
         folds = [Entry("space", "fold")] if here.node.children else []
-        return [*own, *folds, Entry("+", "all"), Entry("-", "one level"), *last]
+        more = [Entry("+", "all")] if any(branch.hidden for branch in self.branches()) else []
+        less = [Entry("-", "one level")] if self._deepest() > 1 else []
+        return [*own, *folds, *more, *less, *last]
 
 
 def _all(node: Node) -> Iterator[Node]:

@@ -30,4 +30,4 @@ class FindSheet(PaletteSheet):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        return [Entry("enter", "go"), Entry("up down", "move"), Entry("esc", "close")]
+        return [*([Entry("enter", "go"), Entry("up down", "move")] if self.found() else []), Entry("esc", "close")]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from trainplan_tui.keys import LEADING
 from trainplan_tui.panes.inspector import told
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host, Sheet
@@ -144,10 +144,6 @@ MOVING = (
 )
 
 
-AWAY: Final = ("pane.previous", "pane.next", "find", "finding.next", "palette")
-"""What leads to another place over a sheet that is read, beside the digits."""
-
-
 class SheetHelp(HelpSheet):
     """The keys of the sheet below, all of them: its footer drops what has no room."""
 
@@ -162,7 +158,7 @@ class SheetHelp(HelpSheet):
     def pairs(self) -> list[tuple[str, str]]:
         """(keys, sentence) of the sheet, then of what works over every sheet."""
         own = [(entry.key, entry.word) for entry in self.sheet.footer() if entry.key != "up down"]
-        away = [self.panes(), *map(self._told, AWAY)] if self.sheet.lets_go else []
+        away = [self.panes(), *map(self._told, LEADING)] if self.sheet.lets_go else []
         needle = self.line.text.lower()
         pairs = (*own, *MOVING, *away, *map(self._told, ("redraw", "suspend")))
         return [pair for pair in pairs if needle in " ".join(pair).lower()]

@@ -133,4 +133,10 @@ class PaletteSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        return [Entry("enter", "go or run"), Entry("tab", "complete"), Entry("up down", "move"), Entry("esc", "close")]
+        found, close = self.found(), Entry("esc", "close")
+        if "=" in self.line.text:
+            return [Entry("enter", "set"), close]
+        if not found:
+            return [close]
+        complete = [] if found[min(self.at, len(found) - 1)].command else [Entry("tab", "complete")]
+        return [Entry("enter", "go or run"), *complete, Entry("up down", "move"), close]

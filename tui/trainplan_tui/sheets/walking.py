@@ -40,6 +40,7 @@ class Acts:
     sign: Callable[[Host, Item], None]
     waive: Callable[[Host, Item], None]
     attach: Callable[[Host, str, str], None]
+    open: Callable[[Host, Item], None]
     say: Callable[[Host, Kind, Item], None]
     summary: Callable[[Host], None]
 
@@ -49,7 +50,8 @@ class WalkSheet:
 
     word = "walk"
     page = True
-    typing = asks = lets_go = False
+    typing = asks = False
+    lets_go = True  # what was ticked stays with the session
 
     def __init__(self, host: Host, at: int, acts: Acts) -> None:
         self.host, self.at, self.acts = host, at, acts
@@ -258,6 +260,8 @@ class WalkSheet:
         """Keys of the pane that mean the same here."""
         if key == "y":
             self.acts.summary(self.host)
+        elif key == "o":
+            self.acts.open(self.host, self.item)
         elif key in ("w", "u"):
             self.host.do("file.save" if key == "w" else "edit.undo")
         elif len(key) == 1:
@@ -273,9 +277,10 @@ class WalkSheet:
             Entry("enter" if not tick else "space", "tick" if tick else "do it"),
             Entry("n", "next item"),
             Entry("N", "previous"),
-            Entry("S", "sign"),
+            *([] if self.acts.refusals(self.host, self.item) else [Entry("S", "sign")]),
             *([] if self.item.blocking else [Entry("W", "waive")]),
             Entry("a", "attach"),
+            Entry("o", "open"),
             Entry("y", "copy all"),
             Entry("esc", "back"),
         ]

@@ -8,6 +8,7 @@ from typing import Final
 
 from trainplan.budgets.layout import Broken, Layout, nearest
 from trainplan.budgets.legality.frameworks import EXCHANGES
+from trainplan.budgets.shape import cannot_fuse, keeps_scores
 
 WHOLE_SLICES: Final = ("deepspeed", "maxtext", "fsdp")
 """Frameworks whose all-to-all leaves a context rank one slice; Megatron-LM cuts two of every sequence.
@@ -60,6 +61,8 @@ def context_heads(layout: Layout) -> Iterator[Broken]:
     ranks = layout.degree("context") * layout.degree("tensor")
     if layout.situation.plan.parallelism.context_type != "all-to-all" or layout.degree("context") == 1:
         return
+    if _without_core(layout):
+        return  # no exchange is right, as the next rule says
     uneven, context = _uneven_heads(layout), layout.degree("context")
     if uneven is not None:
         message = (
@@ -146,12 +149,21 @@ def balanced_ring(layout: Layout) -> Iterator[Broken]:
 
 
 def context_kernel(layout: Layout) -> Iterator[Broken]:
-    """G10: Megatron-LM's own attention runs on one context rank: core/transformer/dot_product_attention.py asserts it."""
-    training, context = layout.situation.plan.training, layout.degree("context")
-    if context == 1 or (training.framework, training.attention) != ("megatron", "eager"):
+    """G10: unfused attention runs on one context rank: Megatron-LM's core/transformer/dot_product_attention.py asserts it.
+
+    TransformerEngine d0067d0, dot_product_attention/utils.py, has no core left for context ranks and heads that are not fused.
+    """
+    s, context = layout.situation, layout.degree("context")
+    if not _without_core(layout):
         return
-    message = (
-        f"context {context} with eager attention: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
-    )
-    paths, reason = ("parallelism.context", "training.attention"), "context ranks with Megatron-LM's eager attention"
-    yield Broken("G10", message, 'context = 1, or attention = "flash"', paths, reason)
+    reason, never = "context ranks with Megatron-LM's eager attention", cannot_fuse(s)
+    kind = "attention that TransformerEngine does not fuse" if never else "eager attention"
+    message = f"context {context} with {kind}: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
+    fix = "context = 1, or " + ("heads and a part that it fuses" if never else 'attention = "flash"')
+    yield Broken("G10", message, fix, ("parallelism.context", "training.attention"), reason)
+
+
+def _without_core(layout: Layout) -> bool:
+    """Whether context ranks have no attention that runs on them."""
+    s = layout.situation
+    return layout.degree("context") > 1 and s.plan.training.framework == "megatron" and keeps_scores(s)

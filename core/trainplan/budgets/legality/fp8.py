@@ -72,3 +72,16 @@ def fp8_tokens(layout: Layout) -> Iterator[Broken]:
     told = " or ".join(f"{count:,}" for count in (near, near + ROWS * ranks) if count)
     paths, reason = ("data.sequence_length", "training.precision"), f"tokens on a rank not divisible by {ROWS}, in fp8"
     yield Broken("G19", message, f'a sequence of {told} tokens, or precision = "bf16-mixed"', paths, reason)
+
+
+def accumulated_fp8(layout: Layout) -> Iterator[Broken]:
+    """G19: MaxText e591f30, configs/types.py: fp8 with delayed scales or its own recipe accumulates no gradients."""
+    plan, count = layout.situation.plan, layout.microbatches
+    alone = layout.degree("pipeline") == 1
+    if plan.training.framework != "maxtext" or plan.training.precision != "fp8-mixed" or not alone:
+        return
+    if count is None or count == 1:
+        return
+    message = f"fp8 with {count} microbatches accumulated: MaxText refuses it but for current scaling and MXFP8"
+    paths, reason = ("training.precision", "batch.micro_batch_sequences"), "MaxText's fp8 with accumulated gradients"
+    yield Broken("G19", message, "larger microbatches, or te_fp8_currentscaling", paths, reason, "warning")

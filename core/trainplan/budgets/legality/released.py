@@ -200,3 +200,51 @@ def offloaded_stages(layout: Layout) -> Iterator[Broken]:
     )
     paths = ("training.activation_offload", "parallelism.pipeline", "parallelism.recompute")
     yield Broken("G21", message, fix, paths, "cpu_offloading over a pipeline or recompute", "warning")
+
+
+def group_of_one(layout: Layout) -> Iterator[Broken]:
+    """G11: a shard group of one rank under FSDP's first version, whose gradients then stay on their rank.
+
+    PyTorch issue 154888, distributed/fsdp/_init_utils.py: HYBRID_SHARD becomes NO_SHARD and reduces in the group of one;
+    verl-project/verl issue 7493 trained two months so. fully_shard does not.
+    """
+    plan, size, data = layout.situation.plan, layout.size("parallelism.shard_size"), layout.data
+    grouped = layout.situation.word("parallelism.sharding") == "hsdp" and size == 1
+    if plan.training.framework != "fsdp" or not grouped or data is None or data == 1:
+        return
+    message = f"a shard group of 1 on {data:,} data ranks: FSDP's HYBRID_SHARD reduces no gradient between them then"
+    paths, reason = ("parallelism.shard_size", "parallelism.sharding"), "a shard group of one rank in FSDP"
+    yield Broken("G11", message, 'sharding = "none", or fully_shard', paths, reason, "warning")
+
+
+def shared_states(layout: Layout) -> Iterator[Broken]:
+    """G24: what an optimizer's states need of the sharding.
+
+    Megatron-LM d98e8a6, core/optimizer: distrib_optimizer.py takes no sgd; optimizer_config.py and training/arguments.py want
+    the precision-aware optimizer for 16-bit moments and for offload, which __init__.py has with the distributed one alone.
+    DeepSpeed edaa722, runtime/zero/config.py: offload_optimizer is valid in stages 1 to 3.
+    """
+    training, whole_states = layout.situation.plan.training, layout.situation.word("parallelism.sharding") == "none"
+    paths = ("parallelism.sharding", "training.optimizer")
+    if training.framework == "deepspeed" and whole_states and training.optimizer_offload:
+        message = "states in host memory with nothing sharded: DeepSpeed offloads those of its stages 1 to 3 alone"
+        paths = ("parallelism.sharding", "training.optimizer_offload")
+        yield Broken("G24", message, 'sharding = "zero-1"', paths, "DeepSpeed's offload with nothing sharded")
+    if training.framework != "megatron":
+        return
+    if training.optimizer == "sgd-momentum" and layout.situation.word("parallelism.sharding") == "zero-1":
+        message = (
+            "zero-1 with sgd-momentum: Megatron-LM's distributed optimizer takes none but Adam and what is made for it"
+        )
+        reason = "Megatron-LM: a distributed optimizer with sgd"
+        yield Broken("G24", message, 'sharding = "none", or optimizer = "adamw"', paths, reason)
+    aware = [name for name, on in _precision_aware(layout).items() if on]
+    if whole_states and aware:
+        message = f"{' and '.join(aware)} with nothing sharded: Megatron-LM has them in its distributed optimizer alone"
+        yield Broken("G24", message, 'sharding = "zero-1"', paths, "Megatron-LM: states that need zero-1")
+
+
+def _precision_aware(layout: Layout) -> dict[str, bool]:
+    """What Megatron-LM's precision-aware optimizer is for, in words, and whether the plan asks for it."""
+    training = layout.situation.plan.training
+    return {"16-bit moments": training.moment_dtype == "bf16", "states in host memory": training.optimizer_offload}

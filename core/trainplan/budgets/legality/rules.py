@@ -21,7 +21,7 @@ from trainplan.budgets.legality.experts import (
     split_experts,
     tensor_in_experts,
 )
-from trainplan.budgets.legality.fp8 import fp8_sizes, fp8_tokens
+from trainplan.budgets.legality.fp8 import accumulated_fp8, fp8_sizes, fp8_tokens
 from trainplan.budgets.legality.frameworks import SHARDINGS, left_out, nearest_word
 from trainplan.budgets.legality.heads import heads_and_widths, tensors
 from trainplan.budgets.legality.released import (
@@ -29,15 +29,17 @@ from trainplan.budgets.legality.released import (
     even_stages,
     exchange,
     fixed_chunks,
+    group_of_one,
     offloaded_stages,
     own_ranks,
     prediction_alone,
     sequence_groups,
+    shared_states,
     tied_stages,
     uneven_chunks,
     windows_in_ring,
 )
-from trainplan.budgets.legality.stages import chunks, layers_over_stages, released_schedule, schedule
+from trainplan.budgets.legality.stages import chunks, filled_stages, layers_over_stages, released_schedule, schedule
 
 ONE_MESH: Final = ("torchtitan", "fsdp", "maxtext")
 """Frameworks whose expert ranks are cut out of the one mesh; Megatron and DeepSpeed lay a second one."""
@@ -204,6 +206,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sharding,
     released_schedule,
     schedule,
+    filled_stages,
     tensor_domain,
     expert_sequence,
     fixed_chunks,
@@ -225,6 +228,9 @@ RULES: Final[tuple[Rule, ...]] = (
     replicated_groups,
     sequence_groups,
     offloaded_stages,
+    group_of_one,
+    shared_states,
+    accumulated_fp8,
 )
 
 

@@ -219,6 +219,20 @@ def schedule(layout: Layout) -> Iterator[Broken]:
         yield Broken("G13", message, fix, paths, "DualPipe: fewer than 2 microbatches a stage")
 
 
+def filled_stages(layout: Layout) -> Iterator[Broken]:
+    """G13: PyTorch 00722e6, distributed/pipelining/schedules.py, Schedule1F1B refuses fewer microbatches than stages.
+
+    torchtitan issue 775: before, the run hung. Its interleaved schedule and gpipe take fewer.
+    """
+    plan, pipeline, count = layout.situation.plan, layout.degree("pipeline"), layout.microbatches
+    word = used_schedule(plan.parallelism.schedule, layout.degree("virtual_pipeline"))
+    if plan.training.framework != "torchtitan" or word != "1f1b" or count is None or count >= pipeline:
+        return
+    message = f"1f1b needs a microbatch for each of {pipeline} stages, and a step has {count}: PyTorch refuses fewer"
+    fix, paths = f"{pipeline} microbatches", ("batch.global_batch_sequences", "parallelism.pipeline")
+    yield Broken("G13", message, fix, paths, "1f1b of PyTorch: fewer microbatches than stages")
+
+
 def released_schedule(layout: Layout) -> Iterator[Broken]:
     """G15: the released code of the framework has the schedule of a pipeline. Forks may have it."""
     plan, pipeline = layout.situation.plan, layout.degree("pipeline")

@@ -27,8 +27,8 @@ from trainplan.budgets.memory.layers import Split, layer_kept, split
 from trainplan.budgets.memory.recipe import SHARDED, Recipe, recipe, word
 from trainplan.budgets.memory.stages import Stage, most_stages, stages
 from trainplan.budgets.memory.start import start
-from trainplan.budgets.memory.states import States, held, states
-from trainplan.budgets.memory.work import Layers, Work, matmul_weights, nothing, work
+from trainplan.budgets.memory.states import States, held, matmul_weights, nothing, states
+from trainplan.budgets.memory.work import Layers, Work, work
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
@@ -54,6 +54,11 @@ class RankMemory:
     def worst(self) -> Instant:
         """The instant at which most is held; looked for when asked, since few ranks are shown."""
         return worst_of(self.instants, self.reserved)
+
+    @property
+    def allocated(self) -> Figure:
+        """Bytes of the tensors at that instant."""
+        return self.worst.allocated
 
 
 @record

@@ -13,9 +13,10 @@ from trainplan.budgets.memory.layers import Split
 from trainplan.budgets.memory.recipe import Recipe, goes_round
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.start import Start, restored
-from trainplan.budgets.memory.states import Held, States
-from trainplan.budgets.memory.work import Layers, Work, nothing
+from trainplan.budgets.memory.states import Held, States, nothing
+from trainplan.budgets.memory.work import Layers, Work
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, largest, largest_of
 from trainplan.formula import named_sum
@@ -89,7 +90,7 @@ def rank_instants(s: Situation, common: Common, stage: Stage, kept: States, extr
 def heaviest_layer(s: Situation, common: Common, stage: Stage, extra: Work) -> Heaviest:
     """What the heaviest layer of a rank adds; the same for ranks that hold the same layers."""
     dense, sparse, workspace = common.layers.dense, common.layers.sparse, common.start.workspace
-    apart = s.plan.training.attention == "eager" or goes_round(s)
+    apart = keeps_scores(s) or goes_round(s)
     return Heaviest(
         _larger(stage, dense.again, sparse.again),
         _larger(stage, dense.mlp, sparse.mlp) if apart else None,

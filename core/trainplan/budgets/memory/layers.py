@@ -12,6 +12,7 @@ from trainplan.budgets.layer import heads, key_value_heads, mlp_width, norms_per
 from trainplan.budgets.memory import recipe as r
 from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total_of
 from trainplan.formula import named_sum
@@ -28,10 +29,8 @@ WITHOUT_CORE: Final = named_sum("bytes", "attention", "mlp")
 SELECTED: Final = named_sum("bytes", "products", "exchanged")
 
 EXPANDED: Final = ("torch-eager", "megatron-te")
-"""Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies.
-
-Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave.
-"""
+"""Kernel sets whose eager attention multiplies keys and values repeated for every query head, and keeps the copies:
+Transformers' repeat_kv; Megatron-LM 00caa53, core/transformer/dot_product_attention.py, repeat_interleave."""
 
 
 @cache
@@ -102,6 +101,7 @@ def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept
     piece, width = _piece(s, model, sparse=sparse), mlp_width(s, sparse=sparse)
     inner = INSIDE(attention=piece.attention, core=piece.core, mlp=piece.mlp)
     whole = f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
+    whole = r.with_gathered(s, norms_per_block(s), whole, cut.tokens, cut.residual)
     mlp = f.layer_kept(cut.tokens, NOTHING, cut.residual, piece.mlp, cut.tensor)
     kind = s.kind(RECOMPUTE)
     if kind == "none":
@@ -164,7 +164,7 @@ def _residual(s: Situation) -> Figure:
 def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
     """Attention without its core, and the core: score matrices, or the log-sum-exp."""
     parts = _latent(s, model) if model.shape.latent else _grouped(s, model)
-    if s.plan.training.attention == "eager":
+    if keeps_scores(s):
         return total_of(parts), f.scores_kept(model.shape.heads, s["data.sequence_length"], score_bytes(s))
     return total_of(parts), f.log_sum_exp_kept(model.shape.heads)
 
@@ -172,7 +172,7 @@ def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:
 def _grouped(s: Situation, model: ModelBudget) -> dict[str, Figure]:
     element, kernels = element_bytes(s), word(s, "training.kernels")
     query, key_value = attention_widths(s, model)
-    if s.plan.training.attention == "eager" and kernels in EXPANDED and not _core_recomputed(s):
+    if keeps_scores(s) and kernels in EXPANDED and not _core_recomputed(s):
         parts = {"products": f.expanded_attention_kept(element, query)}
     else:
         parts = {"products": f.attention_kept(element, query, key_value)}

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.memory.start import held_again
-from trainplan.budgets.recipe import moment_bytes, moment_count
+from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formula import named_sum
@@ -18,8 +18,11 @@ from trainplan.formulas import memory_states as f
 from trainplan.formulas.memory_start import restored_bytes
 from trainplan.frozen import record
 
-ONE_COPY: Final = ("torchtitan", "fsdp", "maxtext")
-"""Frameworks whose weights are one fp32 copy that is cast for compute."""
+UNCAST: Final = ("fp32", "bf16-pure")
+"""Precisions whose one copy is in the compute type already."""
+
+WHOLE_INPUTS: Final = ("torchtitan", "fsdp")
+"""Frameworks whose tensor parallelism is DTensor's: it gathers tokens once, before the products."""
 
 ALL_ON_HOST: Final = ("torchtitan", "fsdp")
 """Frameworks whose offload moves weights and gradients with the moments: PyTorch's CPUOffloadPolicy keeps all three on the host,
@@ -98,6 +101,15 @@ def input_bytes(s: Situation) -> Figure:
     return _one_byte() if in_fp8(s) else element_bytes(s)
 
 
+def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ranks: Figure) -> Figure:
+    """A layer whose products keep the tokens that sequence-parallel ranks gathered for them, as DTensor's do."""
+    if s.plan.training.framework not in WHOLE_INPUTS:
+        return layer
+    return WITH_GATHERED(
+        layer=layer, gathered=ml.gathered_kept(tokens, norms, input_bytes(s), s["model.hidden_size"], ranks)
+    )
+
+
 def input_share(s: Situation) -> Figure:
     """An input that is kept, over what it is in the compute type."""
     return ml.kept_share(input_bytes(s), element_bytes(s))
@@ -109,6 +121,7 @@ def cast_output(s: Situation, width: Figure) -> dict[str, Figure]:
 
 
 COPIES: Final = named_sum("1", "before", "product")
+WITH_GATHERED: Final = named_sum("bytes", "layer", "gathered")
 
 
 def mlp_copies(s: Situation) -> Figure:

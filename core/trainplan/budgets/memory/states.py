@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from trainplan.budgets.layer import Layer, one_norm
@@ -45,6 +46,21 @@ class States:
     gradients: Figure
     optimizer: Figure
     restored: Figure
+
+
+@cache
+def nothing(unit: str = "bytes") -> Figure:
+    """Zero, where a part does not exist."""
+    return given("nothing", 0.0, unit, "no such part at this instant", kind="file")
+
+
+def matmul_weights(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
+    """Matmul weights of one layer on one tensor rank; of experts, one."""
+    found: dict[str, Figure] = {}
+    for name, one in zip(("attention", "mlp", "expert", "shared"), parts, strict=False):
+        if one is not None:
+            found[name] = one.weights
+    return f.held_parameters(total_of(found), nothing("1"), s["parallelism.tensor"])
 
 
 def held(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Held:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from trainplan.budgets.layer import Layer, uneven
+from trainplan.budgets.layer import uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
-from trainplan.budgets.memory.recipe import Recipe, element_bytes, goes_round, word
+from trainplan.budgets.memory.recipe import ONE_COPY, UNCAST, Recipe, element_bytes, goes_round, word
 from trainplan.budgets.memory.stages import Stage
-from trainplan.budgets.memory.states import Held
+from trainplan.budgets.memory.states import Held, nothing
 from trainplan.budgets.model import ModelBudget
+from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total_of
+from trainplan.figure import Figure, given
 from trainplan.formula import named_sum
 from trainplan.formulas import memory_states as st
 from trainplan.formulas import memory_work as f
@@ -26,9 +27,8 @@ LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
 CHUNKS: Final = 8.0
 """Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
 
-CHUNK: Final = given(
-    "tokens of a chunk", 256.0, "tokens", "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE", kind="default"
-)
+_TRL: Final = "TRL f2cd577, sft_trainer.py, _CHUNKED_LM_HEAD_CHUNK_SIZE"
+CHUNK: Final = given("tokens of a chunk", 256.0, "tokens", _TRL, kind="default")
 """Tokens of a chunk with Transformers' FSDP, whatever the length: a fixed number of chunks would grow with it."""
 
 BUCKET_ELEMENTS: Final = given("elements in a bucket", 5e8, "1", "DeepSpeed reduce_bucket_size default", kind="default")
@@ -69,21 +69,26 @@ class Work:
     buffers_step: Figure
 
 
-@cache
-def nothing(unit: str = "bytes") -> Figure:
-    """Zero, where a part does not exist."""
-    return given("nothing", 0.0, unit, "no such part at this instant", kind="file")
-
-
 def logit_each(s: Situation) -> Figure:
     """Bytes of a logit at the peak of the loss."""
     kernel = word(s, "training.loss")
+    if _in_place(s):
+        return f.megatron_logit(element_bytes(s), _each(s, kernel, 4.0))
     if kernel == "plain":
         shared = float(word(s, "training.head") == "vocab-parallel")
         return f.plain_logit(s["parallelism.tensor"], _head(shared, "1 where the vocabulary is shared", s))
     each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
+    return _each(s, kernel, each)
+
+
+def _each(s: Situation, kernel: str, each: float) -> Figure:
     source = f"bytes of a logit, {kernel} loss; {STUDY}"
     return _field("training.loss", each, "bytes", source, *s.origin("training.loss"))
+
+
+def _in_place(s: Situation) -> bool:
+    """Whether the loss is Megatron-LM's own, with fused steps or not: logits are cast to fp32, and no further copy is made."""
+    return s.plan.training.framework == "megatron" and word(s, "training.loss") in ("plain", "fused")
 
 
 def _fixed(s: Situation) -> bool:
@@ -107,19 +112,17 @@ def _head(value: float, source: str, s: Situation) -> Figure:
 
 def _alive_with_head(s: Situation) -> Figure:
     """1 where logits live while the head's input gradient is made, or it is made chunk by chunk; those of a plain loss are gone."""
-    return _alive(word(s, "training.loss"))
+    return _alive("plain" if _in_place(s) else word(s, "training.loss"))
 
 
 @cache
 def _alive(kernel: str) -> Figure:
-    return given(
-        f"input gradient with the logits, {kernel} loss", float(kernel in LOSS_BYTES or kernel == "chunked"), "1", STUDY
-    )
+    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked"))
+    return given(name, lives, "1", STUDY)
 
 
-ACCUMULATED: Final = given(
-    "bytes of a gradient summed over chunks", 4.0, "bytes", "torchtitan b5bcd76, components/loss.py, GradAccumulator"
-)
+_SUMS: Final = "torchtitan b5bcd76, components/loss.py, GradAccumulator"
+ACCUMULATED: Final = given("bytes of a gradient summed over chunks", 4.0, "bytes", _SUMS)
 
 
 def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, Figure]:
@@ -129,9 +132,7 @@ def _input_gradient(s: Situation, recipe: Recipe, cut: Split) -> tuple[Figure, F
     return recipe.element, cut.residual
 
 
-EVALUATED: Final = given(
-    "bytes of a logit in evaluation", 6.0, "bytes", "compute type and an fp32 copy, ml-engineering"
-)
+EVALUATED: Final = given("bytes of a logit in evaluation", 6.0, "bytes", "compute type and fp32 copy, ml-engineering")
 
 
 def head_ranks(s: Situation) -> Figure:
@@ -139,15 +140,6 @@ def head_ranks(s: Situation) -> Figure:
     if word(s, "training.head") == "vocab-parallel":
         return s["parallelism.tensor"]
     return _head(1.0, "ranks that divide the logits: one, where the head is gathered", s)
-
-
-def matmul_weights(s: Situation, parts: tuple[Layer | None, ...]) -> Figure:
-    """Matmul weights of one layer on one tensor rank; of experts, one."""
-    found: dict[str, Figure] = {}
-    for name, one in zip(("attention", "mlp", "expert", "shared"), parts, strict=False):
-        if one is not None:
-            found[name] = one.weights
-    return st.held_parameters(total_of(found), nothing("1"), s["parallelism.tensor"])
 
 
 def work(
@@ -220,7 +212,7 @@ def _scores(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> F
 
 def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -> Figure:
     """The attention half of a layer's backward, where it may hold more than the other."""
-    if s.plan.training.attention == "eager":
+    if keeps_scores(s):
         return _scores(s, model, cut, standing)
     if not goes_round(s):
         return nothing()
@@ -246,7 +238,7 @@ def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
 
 def _buffers(s: Situation, stage: Stage, parts: Held, recipe: Recipe, layers: Layers) -> tuple[Figure, ...]:
     """Communication buffers at the loss, in the first layer's backward, at its end, and in the step."""
-    if recipe.gathers or s.plan.training.framework in ("torchtitan", "fsdp", "maxtext"):
+    if recipe.gathers or s.plan.training.framework in ONE_COPY:
         return _gathered(s, stage, parts, recipe)
     weights = f.largest_part(stage.dense_layers, layers.dense_weights, stage.expert_layers, layers.sparse_weights)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
@@ -287,12 +279,14 @@ def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[
     gathered = f.gathered_bytes(_ahead(gathers), layer, kept, recipe.element)
     root_gathered = f.gathered_bytes(nothing("1"), layer, kept, recipe.element)
     head = st.held_parameters(parts.table, nothing("1"), s["parallelism.tensor"])
-    return (
+    moved = (
         f.work_bytes(root_gathered, f.dummy_gradients(recipe.element, nothing("1"), stage.last, head)),
         f.work_bytes(gathered, f.unreduced_bytes(layer, recipe.element, recipe.reduced)),
         f.work_bytes(root_gathered, f.unreduced_bytes(root, recipe.element, recipe.reduced)),
-        nothing(),
     )
+    if s.plan.training.framework in ONE_COPY and s.plan.training.precision in UNCAST:
+        moved = tuple(f.between_ranks(one, parts.ranks) for one in moved)
+    return (*moved, nothing())
 
 
 @cache

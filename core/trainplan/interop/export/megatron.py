@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from typing import Final
 
+from trainplan.budgets.shape import keeps_scores
 from trainplan.estimation import Estimate
 from trainplan.interop.export.megatron_shape import (
     Arguments,
@@ -216,7 +217,7 @@ def _kernels(e: Estimate) -> Arguments:
     refuse({"training.activation_offload": training.activation_offload, "training.head": head}, "Megatron")
     found: Arguments = [
         *([("--transformer-impl", "local")] if e.situation.word("training.kernels") == "torch-eager" else []),
-        ("--attention-backend", "flash" if training.attention == "flash" else "unfused"),
+        ("--attention-backend", "unfused" if keeps_scores(e.situation) else "flash"),
         ("--attention-dropout", f"{float(training.dropout):g}"),
         ("--hidden-dropout", f"{float(training.dropout):g}"),
     ]

@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import log
 from typing import Any, Final
 
+from trainplan.budgets.model import model_budget
 from trainplan.budgets.situation import Situation
+from trainplan.estimation import Estimate
+from trainplan.figure import Figure
 from trainplan.interop.export.run import ExportError, Run, whole
 from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.shape import Model
 from trainplan.plan.tables import Table
+from trainplan.unit import prefixed
 
 MODELS: Final = {
     "llama-3.1-8b": ("llama3", "8B", "llama3_8b"),
@@ -47,9 +52,9 @@ class TitanModel:
 
 
 def titan_model(run: Run) -> TitanModel:
-    """The model that the run's shape is. Raises ExportError with the nearest one and the first field that differs."""
+    """The model that the run's shape is. Raises ExportError with the nearest one and all in which it differs."""
     layers, small = whole(run.estimate, "model.num_hidden_layers"), run.rung not in ("", "short-scaled", "full")
-    told: list[tuple[int, str, str]] = []
+    told: list[tuple[float, str, Situation, list[str]]] = []
     for preset, (name, flavor, function) in MODELS.items():
         given = _entry(preset)
         planned = int(given.value("model.num_hidden_layers"))
@@ -57,9 +62,40 @@ def titan_model(run: Run) -> TitanModel:
         other += ["model.num_hidden_layers"] if layers > planned or (layers < planned and not small) else []
         if not other:
             return TitanModel(name, flavor, function, planned, layers)
-        told.append((len(other), f"{name} {flavor}", other[0]))
-    _, nearest, path = min(told)
-    raise ExportError(f"model: torchtitan has no model of this shape; the nearest, {nearest}, differs in {path}")
+        told.append((_distance(run.estimate.situation, given, other), f"{name} {flavor}", given, other))
+    _, nearest, given, other = min(told, key=lambda one: one[0])
+    raise ExportError(
+        f"model: torchtitan has no model of this shape; the nearest, {nearest} {_sizes(run.estimate, given)}, differs in "
+        + ", ".join(_difference(run.estimate.situation, given, path) for path in other)
+    )
+
+
+def _distance(s: Situation, other: Situation, paths: list[str]) -> float:
+    """How far two shapes are: factors between their sizes, and one for each word, flag or part that only one has."""
+    far = 0.0
+    for path in paths:
+        here, there = _value(s, path), _value(other, path)
+        sizes = isinstance(here, float) and isinstance(there, float) and here > 0.0 and there > 0.0
+        far += abs(log(here / there)) if sizes else 1.0
+    return far
+
+
+def _difference(s: Situation, other: Situation, path: str) -> str:
+    return f"{path} ({_shown(other, path)} there, {_shown(s, path)} here)"
+
+
+def _shown(s: Situation, path: str) -> str:
+    value = _value(s, path)
+    if isinstance(s.value(path), bool):
+        return str(s.value(path)).lower()
+    return "none" if value is None else f"{value:,.12g}" if isinstance(value, float) else str(value)
+
+
+def _sizes(e: Estimate, other: Situation) -> str:
+    """How many parameters both have, which says at once how far they are."""
+    counts = (model_budget(other).parameters, e.model.parameters)
+    words = ["".join(prefixed(float(one))).replace("G", "B") if isinstance(one, Figure) else "?" for one in counts]
+    return f"with {words[0]} parameters where the plan has {words[1]}"
 
 
 @cache

@@ -190,3 +190,10 @@ def test_what_is_not_said_is_named_in_the_text() -> None:
     (line,) = [line for line in lines if "not said here" in line]
     assert "training.gradient_accumulation = full" in line
     assert "model." not in line
+
+
+@pytest.mark.parametrize(("size", "backend"), [(128, "flash"), (132, "unfused"), (264, "unfused")])
+def test_heads_that_are_not_fused_name_the_backend_that_runs(size: int, backend: str) -> None:
+    """Megatron-LM d98e8a6 sets NVTE_UNFUSED_ATTN to 0 with flash, and TransformerEngine then has no backend for such heads."""
+    told = parsed(estimated("llama-3.1-8b", "training.framework=megatron", f"model.head_dim={size}"))
+    assert told.attention_backend == backend

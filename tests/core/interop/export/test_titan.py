@@ -121,11 +121,11 @@ def test_recompute(word: str, told: str) -> None:
         ("training.activation_offload=true", "training.activation_offload"),
         ("parallelism.sharding=zero-1", "zero-1"),
         ("parallelism.expert_tensor=2", "parallelism.expert_tensor"),
-        ("model.hidden_size=4097", r"llama3 8B, differs in model\.hidden_size"),
-        ("model.num_hidden_layers=31", r"llama3 8B, differs in model\.num_hidden_layers"),
-        ("model.tie_word_embeddings=true", r"llama3 8B, differs in model\.tie_word_embeddings"),
-        ("model.qk_norm=true", r"llama3 8B, differs in model\.qk_norm"),
-        ("model.mtp.num_nextn_predict_layers=1", r"llama3 8B, differs in model\.mtp"),
+        ("model.hidden_size=4097", r"llama3 8B with .*, differs in model\.hidden_size"),
+        ("model.num_hidden_layers=31", r"llama3 8B with .*, differs in model\.num_hidden_layers"),
+        ("model.tie_word_embeddings=true", r"llama3 8B with .*, differs in model\.tie_word_embeddings"),
+        ("model.qk_norm=true", r"llama3 8B with .*, differs in model\.qk_norm"),
+        ("model.mtp.num_nextn_predict_layers=1", r"llama3 8B with .*, differs in model\.mtp"),
     ],
 )
 def test_what_has_no_word_is_refused_by_name(edit: str, names_it: str) -> None:
@@ -173,3 +173,29 @@ def test_what_is_not_said_is_named() -> None:
 def test_presets_of_the_catalogue_with_these_shapes_export(name: str) -> None:
     assert entry("models", name) is not None
     assert "config_registry import" in titan_module(run_of(estimated(f"model.preset={name}")))
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        (
+            ["model.hidden_size=6144", "model.intermediate_size=20000", "model.tie_word_embeddings=true"],
+            "llama3 8B with 8.030B parameters where the plan has 15.60B, differs in model.hidden_size (4,096 there, "
+            "6,144 here), model.intermediate_size (14,336 there, 20,000 here), model.head_dim (128 there, 192 here), "
+            "model.tie_word_embeddings (false there, true here)",
+        ),
+        (
+            ["model.preset=smollm2-135m"],
+            "qwen3 0.6B with 596.0M parameters where the plan has 134.5M, differs in model.hidden",
+        ),
+        (
+            ["model.preset=gpt3-175b"],
+            "llama3 405B with 405.9B parameters where the plan has 174.6B, differs in model.hidden",
+        ),
+    ],
+)
+def test_the_nearest_model_says_how_far_it_is(edits: list[str], said: str) -> None:
+    """A plan of 135M was told that llama3 405B is the nearest, which differs in hidden_size."""
+    with pytest.raises(ExportError) as caught:
+        titan_module(run_of(estimated(*edits)))
+    assert said in str(caught.value)
