@@ -7,7 +7,7 @@ from typing import Final
 
 from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
-from trainplan.budgets.memory.recipe import ONE_COPY, UNCAST, Recipe, element_bytes, word
+from trainplan.budgets.memory.recipe import ONE_COPY, Recipe, element_bytes, uncast, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
@@ -290,7 +290,7 @@ def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[
         f.work_bytes(gathered, f.unreduced_bytes(layer, recipe.element, recipe.reduced)),
         f.work_bytes(root_gathered, f.unreduced_bytes(root, recipe.element, recipe.reduced)),
     )
-    if s.plan.training.framework in ONE_COPY and s.plan.training.precision in UNCAST:
+    if uncast(s):
         moved = tuple(f.between_ranks(one, parts.ranks) for one in moved)
     return (*moved, nothing())
 
