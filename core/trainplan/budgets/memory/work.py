@@ -20,8 +20,8 @@ from trainplan.frozen import record
 
 STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
 
-LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
-"""Bytes of a logit at the peak of the loss, by kernel; plain depends on the type and on who splits the head."""
+LOSS_COPIES: Final = {"compiled": 2.0, "fused": 2.0, "fused-in-place": 1.0}
+"""Copies of a logit in the compute type at the peak of the loss, by kernel; plain depends on who splits the head too."""
 
 CHUNKS: Final = 8.0
 """Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
@@ -72,10 +72,10 @@ def logit_each(s: Situation) -> Figure:
     if _in_place(s):
         return f.megatron_logit(element_bytes(s), _logit(kernel, 4.0, *s.origin("training.loss")))
     if kernel == "plain":
-        return f.plain_logit(
-            s["parallelism.tensor"], _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
-        )
-    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
+        shared = _flag(s, "training.head", word(s, "training.head") == "vocab-parallel")
+        return f.plain_logit(s["parallelism.tensor"], shared)
+    copied = LOSS_COPIES.get(kernel, 0.0) * float(element_bytes(s))
+    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else copied
     return _logit(kernel, each, *s.origin("training.loss"))
 
 
@@ -112,7 +112,7 @@ def _alive_with_head(s: Situation) -> Figure:
 
 @cache
 def _alive(kernel: str) -> Figure:
-    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked"))
+    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_COPIES, "chunked"))
     return given(name, lives, "1", STUDY)
 
 
