@@ -88,10 +88,12 @@ def input_bytes(s: Situation) -> Figure:
     return _one_byte() if in_fp8(s) else element_bytes(s)
 
 
-def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ranks: Figure) -> Figure:
+def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ranks: Figure, *, sparse: bool) -> Figure:
     """A layer whose products keep the tokens that sequence-parallel ranks gathered for them, as DTensor's do."""
     if s.plan.training.framework not in WHOLE_INPUTS:
         return layer
+    if sparse and not s.value("model.moe.num_shared_experts"):
+        norms = ml.routed_inputs(norms, s["parallelism.expert"])
     return total(layer=layer, gathered=ml.gathered_kept(tokens, norms, input_bytes(s), s["model.hidden_size"], ranks))
 
 
