@@ -22,8 +22,12 @@ FLOP_RATE: Final = {k: v for k, v in DECIMAL.items() if k != "B"} | {
 }
 TIME: Final = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 COUNT: Final = DECIMAL | BINARY
-POWERS: Final = {factor: power for power in (-3, 3, 6, 9, 12, 15, 18) for factor in (float(f"1e{power}"),)}
-"""Powers of ten by the factors that are one."""
+POWERS: Final = {
+    float(f"1e{power}") / bits: (power, bits) for power in (-3, 3, 6, 9, 12, 15, 18) for bits in (1.0, 8.0)
+}
+"""Powers of ten, and the bits of a byte where they are told, by the factors that these make."""
+LONGEST_EXPONENT: Final = 6
+"""Digits of an exponent that is added to a power: with more of them a number is endless or nothing, whatever its suffix."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -110,11 +114,11 @@ def _term(term: str, kind: Dimension, text: str) -> float:
 
 def _times(number: str, factor: float) -> float:
     """A number as it is written times the factor of its suffix: rounded once where that is a power of ten, so 16.4T is whole."""
-    power = POWERS.get(factor)
-    if power is None:
-        return float(number) * factor
     digits, _, exponent = number.lower().partition("e")
-    return float(f"{digits}e{int(exponent or 0) + power}")
+    if factor not in POWERS or len(exponent) > LONGEST_EXPONENT:
+        return float(number) * factor
+    power, bits = POWERS[factor]
+    return float(f"{digits}e{int(exponent or 0) + power}") / bits
 
 
 def _not(kind: Dimension) -> str:

@@ -39,3 +39,18 @@ def test_a_decimal_suffix_moves_the_point_and_rounds_nothing(suffix: str, dimens
 )
 def test_other_suffixes(text: str, dimension: str, value: float) -> None:
     assert parse(text, dimension) == value
+
+
+@pytest.mark.parametrize("suffix", POWERS)
+def test_bits_a_second_are_an_eighth_of_what_the_point_says(suffix: str) -> None:
+    """4.1 Gb/s is 512.5 MB/s, where 4.1 times 125e6 in floats is less."""
+    if suffix == "B":
+        return
+    for tenths in range(1, 1000):
+        assert parse(f"{tenths / 10}{suffix}b/s", "bytes/s") == tenths * 10 ** (POWERS[suffix] - 1) / 8
+
+
+@pytest.mark.parametrize(("sign", "value"), [("", float("inf")), ("+", float("inf")), ("-", 0.0)])
+def test_an_exponent_of_any_length_is_read(sign: str, value: float) -> None:
+    """Python reads no whole number of more than 4,300 digits."""
+    assert parse(f"1e{sign}{'9' * 5000}T", "tokens") == value

@@ -22,6 +22,9 @@ def optimizer(name: str, **changes: Any) -> dict[str, Any]:
     [
         ({**MEGATRON, **optimizer("sgd-momentum")}, [("error", "G24")]),
         ({**MEGATRON, **optimizer("sgd-momentum", parallelism__sharding="none")}, []),
+        ({**MEGATRON, **optimizer("sgd-momentum", parallelism__sharding="zero-2")}, [("warning", "G24")]),
+        ({**MEGATRON, **optimizer("sgd-momentum", parallelism__sharding="zero-3")}, [("warning", "G24")]),
+        ({**MEGATRON, **optimizer("adamw", parallelism__sharding="zero-3")}, []),
         ({**MEGATRON, **optimizer("muon")}, []),
         ({**MEGATRON, **optimizer("lion")}, []),
         ({**MEGATRON, **optimizer("muon", parallelism__sharding="zero-3")}, [("error", "G12")]),

@@ -151,8 +151,21 @@ def test_memory_of_a_part_without_flash_attention_keeps_scores() -> None:
     assert "attention of the first layer" not in {one.name for one in new.instants}
 
 
+@pytest.mark.parametrize(("framework", "kept"), [("megatron", True), ("fsdp", False), ("torchtitan", False)])
+def test_memory_in_fp32_keeps_scores(framework: str, kept: bool) -> None:
+    """The same file, "Filter: Data type": FlashAttention 2 to 4 and cuDNN's attention take bf16, fp16 and fp8 alone.
+
+    PyTorch's own scaled_dot_product_attention has a kernel for fp32 that keeps no scores.
+    """
+    laid = made(model=PHI3, training__framework=framework, training__precision="fp32")
+    (rank,) = laid.memory.table
+    assert ("attention of the first layer" in {one.name for one in rank.instants}) is kept
+    assert ["fp32: TransformerEngine keeps every score" in told.message for told in found(laid, "C19")] == [True] * kept
+
+
 def test_context_ranks_need_heads_that_are_fused() -> None:
     """The same file: UnfusedDotProductAttention does not support context parallelism, so no attention is left."""
     laid: dict[str, Any] = {"parallelism__context": 2}
     assert "fuse" in one(made(model=model(head_dim=132), **laid), "G10").message
     assert not found(made(model=model(head_dim=128), **laid), "G10")
+    assert "fuse" in one(made(model=model(head_dim=128), training__precision="fp32", **laid), "G10").message

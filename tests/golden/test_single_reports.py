@@ -70,3 +70,17 @@ def test_one_rank_gathers_what_it_casts_and_nothing_else(changes: dict[str, Any]
     buffers = [float(one.parts["communication_buffers"]) for one in rank.instants if one.name != "optimizer step"]
     assert (min(buffers) > 0.0) is gathers
     assert any(buffers) is gathers
+
+
+@pytest.mark.parametrize("kept", [{"parallelism__sharding": "zero-2"}, {"parallelism__reshard_after_forward": False}])
+@pytest.mark.parametrize("precision", ["bf16-pure", "fp32"])
+def test_one_rank_keeps_no_gathered_weights_beside_its_own(kept: dict[str, Any], precision: str) -> None:
+    """The same: SHARD_GRAD_OP is NO_SHARD there, and there is nothing to keep until backward. Two keep all beside their half."""
+    laid: dict[str, Any] = {"model": {"preset": "llama-3.2-1b"}, "training__precision": precision}
+    two: dict[str, Any] = {"cluster__nodes": 2, "batch__global_batch_sequences": 4}
+    whole, alone, half = (
+        float(ledger(**laid, **one).table[0].instants[0].parts["weights"])
+        for one in ({"parallelism__sharding": "none"}, kept, {**kept, **two})
+    )
+    assert alone == whole
+    assert half == pytest.approx(1.5 * whole)

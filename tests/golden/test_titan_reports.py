@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_layout_cases import GIB, made
+from test_layout_cases import GIB, made, model
 
 COMPILED_LOSS = {"training__framework": "torchtitan", "training__loss": "compiled"}
 
@@ -56,6 +56,22 @@ def test_megatron_gathers_them_again() -> None:
     )
     split = {**words, "parallelism__sequence_parallel": False}
     assert kept("torchtitan", **split) == pytest.approx(kept("megatron", **split), rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("expert", "shared", "inputs"), [(1, 0, 2), (2, 0, 1), (2, 1, 2)], ids=["one rank", "routed alone", "with shared"]
+)
+def test_expert_ranks_route_the_tokens_that_they_have(expert: int, shared: int, inputs: int) -> None:
+    """torchtitan b5bcd76, models/common/MOE_SHARDING.md: with expert ranks an input stays split, and shared experts gather it."""
+    experts = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 512, "num_shared_experts": shared}
+    words = {"parallelism__expert": expert, "parallelism__tensor": 2, "parallelism__recompute": "none"}
+    words |= {"training__kernels": "torch-eager", "batch__global_batch_sequences": 4, "data__sequence_length": 8192}
+    titan, megatron = (
+        made(**words, training__framework=name, model=model(moe=experts), **on("h100-sxm", 8)).memory.table[0]
+        for name in ("torchtitan", "megatron")
+    )
+    more = float(titan.instants[0].parts["activations"]) - float(megatron.instants[0].parts["activations"])
+    assert more == pytest.approx(inputs * 32 * 8192 * 4096 * 2 / 2, rel=0.001)
 
 
 def test_experts_on_four_ranks() -> None:

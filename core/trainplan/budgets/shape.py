@@ -157,14 +157,19 @@ def leaves_fused(s: Situation) -> bool:
 
 
 def cannot_fuse(s: Situation) -> bool:
-    """Whether TransformerEngine has no fused attention for the plan's heads or its part.
+    """Whether TransformerEngine has no fused attention for the plan's heads, its part or its number type.
 
     TransformerEngine d0067d0, pytorch/attention/dot_product_attention/utils.py: FlashAttention 2 and cuDNN's attention are
-    disabled below compute capability 8.0, FlashAttention 2 where the wider of both head sizes is no multiple of 8 or above 256;
-    common/fused_attn/fused_attn.cpp: cuDNN takes multiples of 8, in training 256 at most. What is left is
+    disabled below compute capability 8.0, FlashAttention 2 where the wider of both head sizes is no multiple of 8 or above 256,
+    all of them in fp32; common/fused_attn/fused_attn.cpp: cuDNN takes multiples of 8, in training 256 at most. What is left is
     UnfusedDotProductAttention. PyTorch's and Transformers' frameworks pad such heads, or have another fused kernel.
     """
-    return s.plan.training.framework == "megatron" and (older(s) or _unfused(s))
+    return s.plan.training.framework == "megatron" and (in_fp32(s) or older(s) or _unfused(s))
+
+
+def in_fp32(s: Situation) -> bool:
+    """Whether attention multiplies in fp32."""
+    return s.plan.training.precision == "fp32"
 
 
 def older(s: Situation) -> bool:

@@ -1,6 +1,6 @@
 """Findings C18 to C22 and P14: a number type, a kernel, a head or a side that the part, the kernel or the framework does not take.
 
-C18 and C19 are said only of parts whose entry has a compute capability: what nobody read is not judged.
+C18 and C19 judge only parts whose entry has a compute capability: what nobody read is not judged.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.legality.frameworks import Released
-from trainplan.budgets.shape import WIDEST, leaves_fused, older
+from trainplan.budgets.shape import WIDEST, in_fp32, leaves_fused, older
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -29,13 +29,18 @@ def no_bf16(estimate: Estimate) -> list[Finding]:
 
 
 def no_flash(estimate: Estimate) -> list[Finding]:
-    """C19: FlashAttention on a part older than Ampere; LlamaFactory issue 3508 and Megatron-LM issue 525, on V100."""
-    part = estimate.situation.part
-    if part is None or estimate.plan.training.attention != "flash" or not older(estimate.situation):
+    """C19: FlashAttention on a part older than Ampere, or in fp32; LlamaFactory issue 3508 and Megatron-LM issue 525, on V100.
+
+    PyTorch's own attention has a kernel for fp32, so that is said of TransformerEngine alone.
+    """
+    s, part = estimate.situation, estimate.situation.part
+    on_old = part is not None and older(s)
+    if estimate.plan.training.attention != "flash" or not (on_old or (in_fp32(s) and leaves_fused(s))):
         return []
-    then = f"FlashAttention has no kernel for {part.name}"
-    message = then + (KEPT if leaves_fused(estimate.situation) else "; it is counted as if another one stood in")
-    paths = ("training.attention", "cluster.accelerator")
+    lacking, field = (part.name, "cluster.accelerator") if part and on_old else ("fp32", "training.precision")
+    message = f"FlashAttention has no kernel for {lacking}"
+    message += KEPT if leaves_fused(s) else "; it is counted as if another one stood in"
+    paths = ("training.attention", field)
     return [Finding("C19", "warning", "compute", message, 'attention = "eager"', paths, 60)]
 
 

@@ -188,6 +188,15 @@ def gathered_kept(tokens: float, norms: float, element: float, hidden: float, re
     return tokens * where(norms < 2.0, norms, 2.0) * element * hidden * (1.0 - 1.0 / residual_ranks)
 
 
+@formula(
+    "1",
+    source="torchtitan b5bcd76, models/common/MOE_SHARDING.md: tokens stay split with expert ranks and sequence parallelism",
+)
+def routed_inputs(norms: float, expert: float) -> float:
+    """Norms of a layer without shared experts whose output is gathered: of attention alone where expert ranks route their own."""
+    return where(expert > 1.0, 1.0, norms)
+
+
 @formula("1", source=KORTHIKANTI)
 def residual_ranks(tensor: float, sequence_parallel: float) -> float:
     """Ranks that divide the residual stream: the tensor ranks with sequence parallelism, else one."""

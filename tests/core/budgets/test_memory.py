@@ -209,6 +209,14 @@ def test_megatron_copies_no_logit_that_is_fp32_already(varied: Varied) -> None:
     assert logits(varied("training.precision=fp32", "training.loss=plain")) == 1024 * 1024 * 4
 
 
+@pytest.mark.parametrize(("kernel", "copies"), [("fused-in-place", 1), ("compiled", 2)])
+def test_logits_of_a_fused_loss_are_in_the_compute_type(varied: Varied, kernel: str, copies: int) -> None:
+    """Section 3.4 of the memory study counts copies of 2 bytes; in fp32 one is 4, as the same logits are at Megatron's own loss."""
+    for precision, width in (("bf16-mixed", 2), ("fp32", 4)):
+        found = varied(f"training.precision={precision}", f"training.loss={kernel}")
+        assert logits(found) == 1024 * width * (1024 * copies + 64)
+
+
 @pytest.mark.parametrize(("framework", "shared", "whole"), [("torchtitan", 16, 12), ("megatron", 6, 6)])
 def test_logits_over_tensor_ranks(varied: Varied, framework: str, shared: int, whole: int) -> None:
     """The head's split divides them; a plain loss over DTensor needs 16 bytes, Megatron's steps no more than on one rank."""

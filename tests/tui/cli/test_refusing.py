@@ -156,3 +156,13 @@ def test_a_source_of_two_manifests_names_the_second(tmp_path: Path, capsys: pyte
     assert main(["sources", str(PLAN), *map(str, tables), "--json"]) == 2
     (error,) = json.loads(capsys.readouterr().out)["errors"]
     assert (error["file"], error["message"]) == (str(tables[1]), "web is in 2 manifests. A source has one")
+
+
+@pytest.mark.parametrize("command", ["calibrate", "sources", "diff"])
+def test_a_word_without_letters_is_refused_in_json_as_on_the_terminal(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(PLAN), "", "--json"]) == 2
+    out, err = capsys.readouterr()
+    (error,) = json.loads(out)["errors"]
+    assert error["message"] in err

@@ -42,7 +42,7 @@ def _spellings(options: argparse.Namespace) -> Mapping[str, str]:
     plan = str(getattr(options, "plan", "") or "")
     for word in WORDS:
         given = getattr(options, word, None)
-        for file in given if isinstance(given, list) else [given] if isinstance(given, str) else []:
+        for file in filter(None, given if isinstance(given, list) else [given]):
             found[os.path.relpath(file, os.path.dirname(plan) or ".")] = file
             found[os.path.normpath(file)] = file
             found[file] = file

@@ -159,7 +159,7 @@ def context_kernel(layout: Layout) -> Iterator[Broken]:
     reason, never = "context ranks with Megatron-LM's eager attention", cannot_fuse(s)
     kind = "attention that TransformerEngine does not fuse" if never else "eager attention"
     message = f"context {context} with {kind}: Megatron-LM refuses it, ranks exchange keys in fused kernels alone"
-    fix = "context = 1, or " + ("heads and a part that it fuses" if never else 'attention = "flash"')
+    fix = "context = 1, or " + ("heads, a part and a number type that it fuses" if never else 'attention = "flash"')
     yield Broken("G10", message, fix, ("parallelism.context", "training.attention"), reason)
 
 

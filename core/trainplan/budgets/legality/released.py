@@ -220,8 +220,9 @@ def group_of_one(layout: Layout) -> Iterator[Broken]:
 def shared_states(layout: Layout) -> Iterator[Broken]:
     """G24: what an optimizer's states need of the sharding.
 
-    Megatron-LM d98e8a6, core/optimizer: distrib_optimizer.py takes no sgd; optimizer_config.py and training/arguments.py want
-    the precision-aware optimizer for 16-bit moments and for offload, which __init__.py has with the distributed one alone.
+    Megatron-LM d98e8a6, core/optimizer: distrib_optimizer.py takes no sgd, and is what the first version of Megatron-FSDP, the
+    default of training/arguments.py, keeps its states in; optimizer_config.py and arguments.py want the precision-aware
+    optimizer for 16-bit moments and for offload, which __init__.py has with the distributed one alone.
     DeepSpeed edaa722, runtime/zero/config.py: offload_optimizer is valid in stages 1 to 3.
     """
     training, whole_states = layout.situation.plan.training, layout.situation.word("parallelism.sharding") == "none"
@@ -232,12 +233,15 @@ def shared_states(layout: Layout) -> Iterator[Broken]:
         yield Broken("G24", message, 'sharding = "zero-1"', paths, "DeepSpeed's offload with nothing sharded")
     if training.framework != "megatron":
         return
-    if training.optimizer == "sgd-momentum" and layout.situation.word("parallelism.sharding") == "zero-1":
+    if training.optimizer == "sgd-momentum" and not whole_states:
+        kind = layout.situation.word("parallelism.sharding")
         message = (
-            "zero-1 with sgd-momentum: Megatron-LM's distributed optimizer takes none but Adam and what is made for it"
+            f"{kind} with sgd-momentum: Megatron-LM's distributed optimizer takes none but Adam and what is made for it"
         )
-        reason = "Megatron-LM: a distributed optimizer with sgd"
-        yield Broken("G24", message, 'sharding = "none", or optimizer = "adamw"', paths, reason)
+        fix, reason = 'sharding = "none", or optimizer = "adamw"', "Megatron-LM: a distributed optimizer with sgd"
+        if kind != "zero-1":
+            message, fix = f"{message}; Megatron-FSDP 1 is one", f"{fix}, or --megatron-fsdp-version 2"
+        yield Broken("G24", message, fix, paths, reason, "error" if kind == "zero-1" else "warning")
     aware = [name for name, on in _precision_aware(layout).items() if on]
     if whole_states and aware:
         message = f"{' and '.join(aware)} with nothing sharded: Megatron-LM has them in its distributed optimizer alone"

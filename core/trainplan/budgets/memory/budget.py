@@ -140,7 +140,8 @@ def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: 
 
 def common_parts(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: Figure) -> Common:
     """What every rank shares."""
-    cut, made = split(s), recipe(s, microbatches)
+    cut, parts = split(s), held(s, model, mesh)
+    made = recipe(s, microbatches, parts.ranks)
     dense = model.dense is not None or not model.shape.sparse
     kinds = {sparse: layer_kept(s, model, cut, sparse=sparse) for sparse in (False, True) if _has(model, sparse)}
     either = next(iter(kinds.values()))
@@ -151,7 +152,7 @@ def common_parts(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatche
     layers = Layers(kinds.get(False, either), kinds.get(True, either), plain, mixed)
     final = f.stream_bytes(cut.tokens, made.element, s["model.hidden_size"], cut.residual)
     begin = start(s, full_gradients="gradients" not in SHARDED[word(s, "parallelism.sharding")])
-    return Common(model, held(s, model, mesh), made, layers, cut, final, _output(s, cut, made), begin)
+    return Common(model, parts, made, layers, cut, final, _output(s, cut, made), begin)
 
 
 def _output(s: Situation, cut: Split, made: Recipe) -> Figure:

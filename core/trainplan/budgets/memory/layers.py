@@ -101,7 +101,7 @@ def _kept(s: Situation, model: ModelBudget, cut: Split, *, sparse: bool) -> Kept
     piece, width = _piece(s, model, sparse=sparse), mlp_width(s, sparse=sparse)
     inner = INSIDE(attention=piece.attention, core=piece.core, mlp=piece.mlp)
     whole = f.layer_kept(cut.tokens, piece.residual, cut.residual, inner, cut.tensor)
-    whole = r.with_gathered(s, norms_per_block(s), whole, cut.tokens, cut.residual)
+    whole = r.with_gathered(s, norms_per_block(s), whole, cut.tokens, cut.residual, sparse=sparse)
     mlp = f.layer_kept(cut.tokens, NOTHING, cut.residual, piece.mlp, cut.tensor)
     kind = s.kind(RECOMPUTE)
     if kind == "none":

@@ -13,8 +13,8 @@ from trainplan.figure import Figure, given
 from trainplan.formula import named_sum
 from trainplan.formulas import memory_work as f
 
-LOSS_BYTES: Final = {"compiled": 4.0, "fused": 4.0, "fused-in-place": 2.0}
-"""Bytes of a logit at the peak of the loss, by kernel; plain depends on the type and on who splits the head."""
+LOSS_COPIES: Final = {"compiled": 2.0, "fused": 2.0, "fused-in-place": 1.0}
+"""Copies of a logit in the compute type at the peak of the loss, by kernel; plain depends on who splits the head too."""
 
 CHUNKS: Final = 8.0
 """Chunks of a chunked loss where nothing says otherwise: torchtitan's and torchtune's default."""
@@ -47,7 +47,8 @@ def _logit_each(s: Situation) -> Figure:
     if kernel == "plain":
         shared = float(word(s, "training.head") == "vocab-parallel")
         return f.plain_logit(s["parallelism.tensor"], _head(shared, "1 where the vocabulary is shared", s))
-    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else LOSS_BYTES[kernel]
+    copied = LOSS_COPIES.get(kernel, 0.0) * float(element_bytes(s))
+    each = (12.0 if _fixed(s) else 12.0 / CHUNKS) if kernel == "chunked" else copied
     return _field("training.loss", each, "bytes", source, *origin)
 
 
@@ -82,7 +83,7 @@ def _alive_with_head(s: Situation) -> Figure:
 
 @cache
 def _alive(kernel: str) -> Figure:
-    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_BYTES, "chunked"))
+    name, lives = f"input gradient with the logits, {kernel} loss", float(kernel in (*LOSS_COPIES, "chunked"))
     return given(name, lives, "1", STUDY)
 
 

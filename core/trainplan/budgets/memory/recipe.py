@@ -9,18 +9,16 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.memory.start import held_again
-from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
+from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count, one_copy
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given
 from trainplan.formula import named_sum
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import memory_states as f
+from trainplan.formulas.memory_work import between_ranks
 from trainplan.frozen import record
 
 STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
-
-UNCAST: Final = ("fp32", "bf16-pure")
-"""Precisions whose one copy is in the compute type already."""
 
 WHOLE_INPUTS: Final = ("torchtitan", "fsdp")
 """Frameworks whose tensor parallelism is DTensor's: it gathers tokens once, before the products."""
@@ -104,10 +102,12 @@ def input_bytes(s: Situation) -> Figure:
     return _one_byte() if in_fp8(s) else element_bytes(s)
 
 
-def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ranks: Figure) -> Figure:
+def with_gathered(s: Situation, norms: Figure, layer: Figure, tokens: Figure, ranks: Figure, *, sparse: bool) -> Figure:
     """A layer whose products keep the tokens that sequence-parallel ranks gathered for them, as DTensor's do."""
     if s.plan.training.framework not in WHOLE_INPUTS:
         return layer
+    if sparse and not s.value("model.moe.num_shared_experts"):
+        norms = ml.routed_inputs(norms, s["parallelism.expert"])
     gathered = ml.gathered_kept(tokens, norms, input_bytes(s), s["model.hidden_size"], ranks)
     return WITH_INPUTS(layer=layer, gathered=gathered)
 
@@ -142,15 +142,20 @@ def _one_byte() -> Figure:
     return given("bytes of a kept input in fp8", 1.0, "bytes", FP8_INPUTS)
 
 
-def recipe(s: Situation, microbatches: Figure) -> Recipe:
-    """States by framework, precision, optimizer and sharding."""
+def uncast(s: Situation) -> bool:
+    """Whether compute takes the only copy of the weights as it is: nothing is gathered then where one rank has all of them."""
+    return s.plan.training.framework in ONE_COPY and not one_copy(s)
+
+
+def recipe(s: Situation, microbatches: Figure, ranks: Figure) -> Recipe:
+    """States by framework, precision, optimizer and sharding over so many ranks."""
     sharding = word(s, "parallelism.sharding")
     cut = SHARDED[sharding]
     single = s.plan.training.framework in ONE_COPY
     gathers = "weights" in cut
     optimizer, restored = _optimizer(s, "optimizer" in cut, single)
     return Recipe(
-        weights=_weights(s, gathers, single),
+        weights=_weights(s, gathers, single, ranks),
         gradients=_gradients(s, "gradients" in cut, single, microbatches),
         optimizer=optimizer,
         restored=restored,
@@ -190,7 +195,7 @@ def all_on_host(s: Situation) -> bool:
     return s.plan.training.optimizer_offload and moves_all(s)
 
 
-def _weights(s: Situation, cut: bool, single: bool) -> State:
+def _weights(s: Situation, cut: bool, single: bool, ranks: Figure) -> State:
     """FSDP's zero-2 shards its one copy too, and keeps what it gathered until backward."""
     precision = s.plan.training.precision
     kept = 4.0 if precision == "fp32" or (single and precision != "bf16-pure") else 2.0
@@ -198,7 +203,8 @@ def _weights(s: Situation, cut: bool, single: bool) -> State:
     copy = float(element_bytes(s)) if gathered or (cut and not reshards(s)) else 0.0
     if all_on_host(s):
         return _state(s, "weight", 0.0, True, _HOST, copy)
-    return _state(s, "weight", kept, cut or gathered, _TITAN if single else _DIST, copy)
+    state = _state(s, "weight", kept, cut or gathered, _TITAN if single else _DIST, copy)
+    return State(between_ranks(state.whole, ranks), state.shared) if copy and uncast(s) else state
 
 
 def _gradients(s: Situation, cut: bool, single: bool, microbatches: Figure) -> State:

@@ -8,7 +8,7 @@ from typing import Final
 from trainplan.budgets.layer import Layer, uneven
 from trainplan.budgets.memory.layers import Kept, Split, attention_widths, score_bytes
 from trainplan.budgets.memory.loss import loss_bytes
-from trainplan.budgets.memory.recipe import ONE_COPY, STUDY, UNCAST, Recipe, element_bytes, goes_round, word
+from trainplan.budgets.memory.recipe import ONE_COPY, STUDY, Recipe, element_bytes, goes_round, uncast, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
@@ -205,7 +205,7 @@ def _gathered(s: Situation, stage: Stage, parts: Held, recipe: Recipe) -> tuple[
         f.work_bytes(gathered, f.unreduced_bytes(layer, recipe.element, recipe.reduced)),
         f.work_bytes(root_gathered, f.unreduced_bytes(root, recipe.element, recipe.reduced)),
     )
-    if s.plan.training.framework in ONE_COPY and s.plan.training.precision in UNCAST:
+    if uncast(s):
         moved = tuple(f.between_ranks(one, parts.ranks) for one in moved)
     return (*moved, nothing())
 
