@@ -129,16 +129,17 @@ def message_time(tokens: float, hidden: float, element: float, split: float, rat
 
 @formula("1", source=STUDY)
 def waited_messages(microbatches: float, virtual: float, pipeline: float) -> float:
-    """Transfers between stages that a step waits for: one for each chunk and microbatch, none without a pipeline."""
+    """Transfers between stages that a step waits for: one for each chunk and microbatch for both ways, none without a pipeline."""
     return where(pipeline > 1.0, microbatches * virtual, 0.0)
 
 
 @formula("1", source=OVERLAP)
 def shown_messages(microbatches: float, virtual: float, pipeline: float) -> float:
-    """Of these, what virtual stages do not hide: the chunks of the first rank before its first backward, and as many at the end.
+    """Of these, what virtual stages do not hide: the chunks of the first rank before its first backward.
 
-    Megatron sends while it computes where each rank has several chunks, but not while the pipeline fills and drains.
+    Megatron sends while it computes where each rank has several chunks, but not while the pipeline fills and drains. A chunk's
+    transfer counts once for both ways: those that fill it wait forward, as many that drain it backward.
     """
-    filling = 2.0 * (2.0 * (pipeline - 1.0) + (virtual - 1.0) * pipeline)
+    filling = 2.0 * (pipeline - 1.0) + (virtual - 1.0) * pipeline
     every = where(pipeline > 1.0, microbatches * virtual, 0.0)
     return where(virtual > 1.0, minimum(every, filling), every)
