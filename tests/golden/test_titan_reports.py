@@ -50,7 +50,7 @@ def kept(framework: str, **changes: Any) -> float:
 
 def test_megatron_gathers_them_again() -> None:
     """Of 32 layers the inputs of attention and of the MLP, half of 8,192 tokens of 4,096 elements in 2 bytes: 2 GiB."""
-    words = {"data__sequence_length": 8192, "batch__global_batch_sequences": 4, "training__kernels": "torch-eager"}
+    words = {"data__sequence_length": 8192, "batch__global_batch_sequences": 4, "training__kernels": "torch-compile"}
     assert kept("torchtitan", **words) - kept("megatron", **words) == pytest.approx(
         2 * 32 * 4096 * 4096 * 2 / GIB, rel=0.001
     )
@@ -65,7 +65,7 @@ def test_expert_ranks_route_the_tokens_that_they_have(expert: int, shared: int, 
     """torchtitan b5bcd76, models/common/MOE_SHARDING.md: with expert ranks an input stays split, and shared experts gather it."""
     experts = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 512, "num_shared_experts": shared}
     words = {"parallelism__expert": expert, "parallelism__tensor": 2, "parallelism__recompute": "none"}
-    words |= {"training__kernels": "torch-eager", "batch__global_batch_sequences": 4, "data__sequence_length": 8192}
+    words |= {"training__kernels": "torch-compile", "batch__global_batch_sequences": 4, "data__sequence_length": 8192}
     titan, megatron = (
         made(**words, training__framework=name, model=model(moe=experts), **on("h100-sxm", 8)).memory.table[0]
         for name in ("torchtitan", "megatron")

@@ -164,7 +164,13 @@ def cannot_fuse(s: Situation) -> bool:
     all of them in fp32; common/fused_attn/fused_attn.cpp: cuDNN takes multiples of 8, in training 256 at most. What is left is
     UnfusedDotProductAttention. PyTorch's and Transformers' frameworks pad such heads, or have another fused kernel.
     """
-    return s.plan.training.framework == "megatron" and (in_fp32(s) or older(s) or _unfused(s))
+    return s.plan.training.framework == "megatron" and (in_fp32(s) or older(s) or local(s) or _unfused(s))
+
+
+def local(s: Situation) -> bool:
+    """Whether a Megatron plan runs its own layers in TransformerEngine's place: their attention is core/transformer's
+    DotProductAttention (Megatron-LM core/models/gpt/gpt_layer_specs.py, get_gpt_layer_local_spec)."""
+    return s.plan.training.framework == "megatron" and s.plan.training.kernels == "torch-eager"
 
 
 def in_fp32(s: Situation) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.legality.frameworks import Released
-from trainplan.budgets.shape import WIDEST, in_fp32, leaves_fused, older
+from trainplan.budgets.shape import WIDEST, in_fp32, leaves_fused, local, older
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
@@ -29,19 +29,27 @@ def no_bf16(estimate: Estimate) -> list[Finding]:
 
 
 def no_flash(estimate: Estimate) -> list[Finding]:
-    """C19: FlashAttention on a part older than Ampere, or in fp32; LlamaFactory issue 3508 and Megatron-LM issue 525, on V100.
+    """C19: FlashAttention on a part older than Ampere, in fp32, or in Megatron-LM's own layers.
 
-    PyTorch's own attention has a kernel for fp32, so that is said of TransformerEngine alone.
+    LlamaFactory issue 3508 and Megatron-LM issue 525, on V100. PyTorch's own attention has a kernel for fp32, so that is said of
+    TransformerEngine alone.
     """
     s, part = estimate.situation, estimate.situation.part
-    on_old = part is not None and older(s)
-    if estimate.plan.training.attention != "flash" or not (on_old or (in_fp32(s) and leaves_fused(s))):
+    if estimate.plan.training.attention != "flash":
         return []
-    lacking, field = (part.name, "cluster.accelerator") if part and on_old else ("fp32", "training.precision")
-    message = f"FlashAttention has no kernel for {lacking}"
-    message += KEPT if leaves_fused(s) else "; it is counted as if another one stood in"
-    paths = ("training.attention", field)
-    return [Finding("C19", "warning", "compute", message, 'attention = "eager"', paths, 60)]
+    fix = 'attention = "eager"'
+    if part is not None and older(s):
+        lacking, field = f"FlashAttention has no kernel for {part.name}", "cluster.accelerator"
+    elif local(s):
+        lacking, field = "Megatron-LM's own layers have no FlashAttention", "training.kernels"
+        fix = 'kernels = "megatron-te", or attention = "eager"'
+    elif in_fp32(s) and leaves_fused(s):
+        lacking, field = "FlashAttention has no kernel for fp32", "training.precision"
+    else:
+        return []
+    kept = KEPT.replace("TransformerEngine keeps", "they keep") if local(s) else KEPT
+    message = lacking + (kept if leaves_fused(s) else "; it is counted as if another one stood in")
+    return [Finding("C19", "warning", "compute", message, fix, ("training.attention", field), 60)]
 
 
 def wide_heads(estimate: Estimate) -> list[Finding]:

@@ -39,6 +39,18 @@ def test_flash_attention_has_no_kernel_for_it(varied: Any) -> None:
     assert not all_of(varied("cluster.accelerator=a100-sxm-80", "cluster.peak_flops=312T"), "C19")
 
 
+def test_megatron_s_own_layers_have_none(varied: Any) -> None:
+    """Megatron-LM gpt_layer_specs.py, get_gpt_layer_local_spec: DotProductAttention, which keeps every score."""
+    own, fused = varied("training.kernels=torch-eager"), varied("training.kernels=megatron-te")
+    eager = varied("training.kernels=torch-eager", "training.attention=eager")
+    (finding,) = all_of(own, "C19")
+    assert finding.fix.startswith('kernels = "megatron-te"')
+    assert float(own.memory.total) == float(eager.memory.total) > float(fused.memory.total)
+    assert not all_of(fused, "C19")
+    assert not all_of(eager, "C19")
+    assert not all_of(varied("training.kernels=torch-eager", "training.framework=torchtitan"), "C19")
+
+
 @pytest.mark.parametrize(("size", "said"), [(512, True), (256, False), (264, True)])
 def test_flash_attention_takes_heads_of_256(varied: Any, size: int, said: bool) -> None:
     """flash-attention issue 277: every head size to 256 from version 2 on; 512 was asked for in issue 801."""

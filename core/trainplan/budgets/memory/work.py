@@ -12,7 +12,7 @@ from trainplan.budgets.memory.recipe import ONE_COPY, STUDY, Recipe, element_byt
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.shape import keeps_scores
+from trainplan.budgets.shape import keeps_scores, local
 from trainplan.budgets.situation import Situation
 from trainplan.figure import Figure, given, total_of
 from trainplan.formula import named_sum
@@ -146,7 +146,7 @@ def _attention(s: Situation, model: ModelBudget, cut: Split, standing: Figure) -
 
 
 def _stands(s: Situation) -> bool:
-    return s.plan.training.framework == "megatron" and s.plan.training.attention == "eager"
+    return local(s) or (s.plan.training.framework == "megatron" and s.plan.training.attention == "eager")
 
 
 def _score_buffer(s: Situation, model: ModelBudget, cut: Split) -> Figure:
