@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from trainplan.estimation import Estimate
@@ -109,11 +110,16 @@ def commands(host: Host) -> list[Item]:
     ]
 
 
-def matching(found: list[Item], needle: str) -> list[Item]:
-    """Items that have every word typed, those whose label begins with it first."""
-    words = needle.lower().split()
+def matching(found: list[Item], needle: str, here: Container[str] = ()) -> list[Item]:
+    """Items that have every word typed: those whose label begins with it first, and of them those of the pane that shows.
+
+    `here` has the ids of that pane's rows.
+    """
+    words, typed = needle.lower().split(), needle.lower().strip()
     hits = [item for item in found if all(word in f"{item.label} {item.id}".lower() for word in words)]
-    return sorted(hits, key=lambda item: not item.label.lower().startswith(needle.lower().strip()))
+    if not typed:
+        return hits
+    return sorted(hits, key=lambda item: (not item.label.lower().startswith(typed), item.id not in here))
 
 
 def label_of(id_: str) -> str:
