@@ -50,3 +50,79 @@ async def test_the_finding_of_memory_leads_to_the_field_of_the_change_that_fits(
     assert app.box().path == "parallelism.sharding"
     app = await play(text, "4 ! enter zero-2 enter")
     assert app.session.shown.plan.parallelism.sharding == "zero-2"
+
+
+def without_sources(text: str) -> str:
+    """The example with no source and no stage, as a new plan begins."""
+    head, _, rest = text.partition("# Sizes of the sources")
+    return f"{head}[batch]{rest.partition('[batch]')[2]}"
+
+
+async def test_a_source_is_added_where_there_is_none_and_the_cursor_is_on_it(play, example: str) -> None:
+    app = await play(without_sources(example), "/ sources enter")
+    assert app.row().id == "data.sources"
+    assert "a name, its unique tokens, its weight" in tail_of(app)
+    app = await play(without_sources(example), "/ sources enter enter web space 13T enter")
+    assert (app.session.shown.plan.data.sources[0].name, app.row().id) == ("web", "data.sources.web")
+    app = await play(example, "2 a books space 250B space 0.05 enter")
+    assert app.row().id == "data.sources.books"
+
+
+async def test_a_figure_that_cannot_be_told_leads_to_the_field_that_it_waits_for(play, example: str) -> None:
+    text = example.replace("value = 0.40  ", "#")
+    app = await play(text, "/ accelerator-hours enter x")
+    told = " ".join(lines_of(app))
+    assert "cannot be told: utilization missing" in told
+    assert "0 rows" not in told
+    assert "missing:" not in told
+    assert "enter goes to utilization.value" in told
+    assert "enter go to field" in lines_of(app)[-1]
+    app = await play(text, "/ accelerator-hours enter x enter")
+    assert app.typist.now is not None
+    assert app.box().path == "utilization.value"
+
+
+async def test_a_list_in_which_nothing_matches_offers_nothing_to_take(play, example: str) -> None:
+    app = await play(example, "4 enter zz")
+    assert "0 of" in "\n".join(lines_of(app))
+    assert "take it" not in lines_of(app)[-1]
+    app = await play(example, "4 enter zz backspace backspace")
+    assert "enter take it" in lines_of(app)[-1]
+
+
+async def test_a_source_that_is_hardly_read_is_not_read_no_times(play, example: str) -> None:
+    few = example.replace('unique_tokens = "180B"', 'unique_tokens = "900T"')
+    app = await play(few, "2")
+    (line,) = [line for line in lines_of(app) if line[3:].startswith("math")]
+    assert "<0.01" in line
+    app = await play(few, "/ math")
+    assert any("<0.01 passes" in line for line in lines_of(app))
+
+
+LOG = "".join(
+    f" [2026-11-24 10:{step // 60:02d}:{step % 60:02d}] iteration {step:8d}/ 1859666 | consumed samples: {step * 1024:12d} | "
+    f"elapsed time per iteration (ms): 1080.0 | global batch size:  1024 | lm loss: 3.1E+00 | "
+    "number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+    for step in range(10, 400, 10)
+)
+
+
+async def test_a_log_of_a_rung_that_takes_nothing_says_where_it_counts(play, example: str, tmp_path) -> None:
+    (tmp_path / "train.log").write_text(LOG, encoding="utf-8")
+
+    async def then(app, pilot) -> None:
+        for _ in range(200):
+            await pilot.pause(0.02)
+            if "step time" in "\n".join(lines_of(app)):
+                break
+
+    app = await play(example, "9 L train.log enter", then=then)
+    told = "\n".join(lines_of(app))
+    assert "step time" in told
+    assert "rung unit takes nothing from this log; L on a later rung or in 3 Compute" in told
+    assert "enter writes" not in told
+    assert "take it" not in lines_of(app)[-1]
+    assert "\n ! the plan has" not in told
+    app = await play(example, "3 L train.log enter", then=then)
+    assert "enter writes" in "\n".join(lines_of(app))
+    assert "enter take it" in lines_of(app)[-1]

@@ -46,6 +46,8 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
         return claims.told(row.id, shown)
     if row.id.startswith("walk "):
         return _of_walk(row.id, shown)
+    if row.id == "data.sources":
+        return row.id, ["What the run reads: a name, its unique tokens, its weight.", "enter adds one in one line."]
     value = value_of(row.id, shown.estimate)
     return row.id, [] if value is None else _of_figure(value, shown)
 

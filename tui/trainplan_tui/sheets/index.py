@@ -10,6 +10,7 @@ from trainplan.figure import Figure
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.rows.table import FieldRow, FigureRow, cells, field_text
+from trainplan_tui.panes.sources import PASSED
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -62,11 +63,11 @@ def field_paths() -> list[str]:
 
 
 def _entries(host: Host) -> list[Item]:
-    """Sources with their passes, and stages."""
+    """Sources with their passes, or the row that adds the first, and stages."""
     shown = host.session.shown
-    found: list[Item] = []
+    found = [] if shown.plan.data.sources else [Item("sources", "2 Tokens", "data.sources", "none")]
     for source in shown.estimate.mixture.rows:
-        passes = f"{float(source.passes):.2f} passes" if isinstance(source.passes, Figure) else "?"
+        passes = f"{PASSED.text(source.passes)} passes" if isinstance(source.passes, Figure) else "?"
         found.append(Item(source.name, "2 Tokens", f"data.sources.{source.name}", passes))
     for index, stage in enumerate(shown.plan.data.stages):
         name = stage.name or str(index)
