@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from tests.tui.conftest import lines_of
+
+from trainplan.files.save import SaveError
+from trainplan_tui.session import Session
 
 OVER = ('sharding = "zero-2"', 'sharding = "zero-1"')
 """The example with gradients kept whole: it fits no longer, and the cheapest change that fits is the sharding."""
@@ -126,3 +132,20 @@ async def test_a_log_of_a_rung_that_takes_nothing_says_where_it_counts(play, exa
     app = await play(example, "3 L train.log enter", then=then)
     assert "enter writes" in "\n".join(lines_of(app))
     assert "enter take it" in lines_of(app)[-1]
+
+
+async def test_what_is_seen_of_a_source_stands_whole_under_its_row(play, example: str) -> None:
+    app = await play(example, "2 / math enter")
+    told = tail_of(app)
+    assert "seen 180.0B, effective 751.4B; 5 epochs built" in told
+    assert "…" not in told
+
+
+async def test_a_save_that_fails_says_why_first_and_whole(play, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise SaveError(Path("plan.toml"), "the file is read-only. Write permission, or another name")
+
+    monkeypatch.setattr(Session, "save", refuse)
+    told = tail_of(await play(example, "enter 15T enter w"))
+    assert "plan.toml: not written: the file is read-only. Write permission, or another name. Edits are kept" in told
+    assert "save as writes elsewhere" in told
