@@ -188,7 +188,7 @@ class PlanApp(KeyedApp):
             entries=footers.shown(self, sheet, rows, editing=typing is not None),
             typing=typing,
             message=self.message,
-            mode="" if self.message else sheet.word if sheet else "editing" if typing else "",
+            mode=sheet.word if sheet else "editing" if typing else "",
             needle=cursor.needle,
             part=cursor.view,
         )

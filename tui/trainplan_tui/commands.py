@@ -112,9 +112,9 @@ class Commands:
         elif row.id == "data.sources":
             self._list("add")
         elif row.kind == "finding":
-            finding = self.host.session.shown.finding_at(row.id)
-            if finding is not None and finding.paths:
-                self.host.start_edit(finding.paths[0])
+            from trainplan_tui.sheets.remedy import edit_what_decides
+
+            edit_what_decides(self.host, row)
         elif row.boxes:
             box = self.host.box()
             self.host.start_edit(box.path if box is not None else row.id)
@@ -268,15 +268,13 @@ class Commands:
         if self.host.cursor.shown_pane.module == "ready":
             self._review("next_undone")
             return
-        found = self.host.session.shown.findings
-        if not found:
+        from trainplan_tui.sheets.remedy import go_to_finding
+
+        if found := self.host.session.shown.findings:
+            self._finding = (self._finding + step) % len(found)
+            go_to_finding(self.host, self._finding)
+        else:
             self.host.message = "no findings"
-            return
-        self._finding = (self._finding + step) % len(found)
-        finding = found[self._finding]
-        landed = bool(finding.paths) and self.host.jump(finding.paths[0])
-        where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
-        self.host.message = f"{finding.coded(finding.message)}{where}"
 
     def set_by_path(self, path: str) -> None:
         """A field that no pane shows: its path stands in the palette, ready for a value."""

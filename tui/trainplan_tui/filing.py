@@ -29,7 +29,7 @@ def save(host: Host) -> None:
 
         host.open_sheet(disk_sheet(host))
     except SaveError as error:
-        host.message = f"edits are kept, `:` save as writes elsewhere. {error}"
+        host.message = f"{error}. Edits are kept; `:` save as writes elsewhere"
     else:
         host.message = _said(saved, lines)
         if session.shown.plan.pilot != before.pilot:

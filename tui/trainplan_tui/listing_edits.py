@@ -44,8 +44,13 @@ def add(host: Host) -> None:
 
 
 def _grow(host: Host, edit: Callable[[str, Plan, str, str], Edited], words: str) -> bool:
-    now, file = host.session.history.now, host.session.path.name
-    return _commit(host, lambda: edit(now.text, now.plan, words, file), f"added {words.split(maxsplit=1)[0]}")
+    now, file, name = host.session.history.now, host.session.path.name, words.split(maxsplit=1)[0]
+    if not _commit(host, lambda: edit(now.text, now.plan, words, file), f"added {name}"):
+        return False
+    added = [row for row in host.rows() if row.id in (f"{SOURCES}{name}", f"{STAGES}{name}", f"{TASKS}{name}")]
+    if added:
+        host.cursor.put(added[-1])
+    return True
 
 
 def remove(host: Host) -> None:

@@ -103,7 +103,8 @@ class Session:
         from trainplan.checks import tried_fixes
 
         shown = self.shown
-        self.take_fixes(shown.findings, tried_fixes(shown.estimate, shown.findings, shown.runs))
+        if any(finding.untried for finding in shown.findings):
+            self.take_fixes(shown.findings, tried_fixes(shown.estimate, shown.findings, shown.runs))
 
     def take_fixes(self, found: tuple[Finding, ...], tried: tuple[Finding, ...]) -> bool:
         """Fixes tried on the plan that shows; whether these findings are still those that show."""

@@ -19,6 +19,9 @@ OPTIONAL: Final = (
 )
 """Fields whose absence leaves a budget open without making the rest false: a warning."""
 
+LISTS: Final = ("data.sources", "data.stages", "evaluation.tasks")
+"""Lists of the plan whose entries have fields of their own."""
+
 INSTEAD: Final = {"peak_flops": "cluster.peak_flops", "peak_flops_fp32": "cluster.peak_flops"}
 """Plan fields that stand for a fact of the catalogue, where one does."""
 
@@ -52,17 +55,24 @@ def _finding(path: str, keys: list[str]) -> Finding:
         f"missing:{path}",
         severity,
         _budget(path),
-        f"{_said(field_label(path))} missing{waits}",
+        f"{_said(field_label(path), _owner(path))} missing{waits}",
         f"give {path}",
         (path,),
         len(keys),
     )
 
 
-def _said(label: str) -> str:
-    """`layers are`, `vocabulary is`."""
+def _owner(path: str) -> str:
+    """The entry of a list that lacks the field, by its name; empty for what stands in no list."""
+    parts = path.split(".")
+    return parts[2] if len(parts) == 4 and ".".join(parts[:2]) in LISTS else ""
+
+
+def _said(label: str, owner: str) -> str:
+    """`layers are`, `vocabulary is`, `weight of web is`."""
     head = label.partition(" per ")[0]
-    return f"{label} {'are' if head.endswith('s') and not head.endswith(('ss', 'us', 'is', 'as')) else 'is'}"
+    are = "are" if head.endswith("s") and not head.endswith(("ss", "us", "is", "as")) else "is"
+    return f"{label} of {owner} {are}" if owner else f"{label} {are}"
 
 
 def _of_catalogue(path: str, keys: list[str], waits: str) -> Finding:

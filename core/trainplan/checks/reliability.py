@@ -119,9 +119,9 @@ def few_spares(estimate: Estimate) -> list[Finding]:
     have = float(s["reliability.spare_nodes"])
     if have >= needed or rate * nodes * wall / 86400.0 < 0.01:
         return []
-    message = (
-        f"{counted(have, 'spare node')}; {whole(needed)} cover 99 % of {spell(s['reliability.repair_time'])} repairs"
-    )
+    covers = "covers" if needed == 1 else "cover"
+    repairs = f"99 % of {spell(s['reliability.repair_time'])} repairs"
+    message = f"{counted(have, 'spare node')}; {whole(needed)} {covers} {repairs}"
     fix = f"{counted(needed, 'spare node')}, or faster repair"
     return [Finding("R5", "warning", "reliability", message, fix, ("reliability.spare_nodes",), 50)]
 

@@ -94,12 +94,17 @@ def names_a_value(fix: str) -> bool:
 
 
 def tried_fix(finding: Finding, here: Estimate, found: tuple[Finding, ...], judge: Judge) -> Finding:
-    """The finding with what holds of its fix. `found` are the findings of the estimate `here`, their fixes not tried."""
+    """The finding with what holds of its fix. `found` are the findings of the estimate `here`, their fixes not tried.
+
+    Where the fix of M1 is another field than the one that holds the most, that field decides: it stands first in `paths`.
+    """
     if not finding.untried:
         return finding
     attempts = _Attempts(finding, here, found, judge)
-    fix = _changes_that_fit(attempts) if finding.code == "M1" else _parts_that_hold(attempts, finding.untried)
-    return replace(finding, fix=fix, untried="")
+    if finding.code != "M1":
+        return replace(finding, fix=_parts_that_hold(attempts, finding.untried), untried="")
+    fix, decides = _changes_that_fit(attempts)
+    return replace(finding, fix=fix, untried="", paths=tuple(dict.fromkeys((*decides, *finding.paths))))
 
 
 @record
@@ -143,19 +148,21 @@ def _worst(found: tuple[Finding, ...]) -> dict[str, int]:
     return worst
 
 
-def _changes_that_fit(attempts: _Attempts) -> str:
-    """M1: the least costly single changes that fit and hold, and by how much each makes a step longer."""
+def _changes_that_fit(attempts: _Attempts) -> tuple[str, tuple[str, ...]]:
+    """M1: the least costly single changes that fit and hold, by how much each makes a step longer, and the field of the first."""
     here, over = attempts.here, attempts.finding.severity == "error"
     outcomes: list[Outcome] = []
+    decides: tuple[str, ...] = ()
     for change in single_changes(here.plan, 1.0 if over else float(here.situation["memory.target_fraction"])):
         first = not any(one.holds for one in outcomes)
         outcomes.append(attempts.of(what_it_costs(change, first), {change.path: change.value}))
+        decides = decides or ((change.path,) if outcomes[-1].holds else ())
         if sum(one.holds for one in outcomes) == MOST:
             break
     if not outcomes:
-        return _layout_that_fits(attempts)
+        return _layout_that_fits(attempts), ()
     holding = [one.said for one in outcomes if one.holds]
-    return "fits with " + " or ".join(holding) if holding else _nearest(outcomes)
+    return "fits with " + " or ".join(holding) if holding else _nearest(outcomes), decides
 
 
 def _layout_that_fits(attempts: _Attempts) -> str:

@@ -56,6 +56,14 @@ def test_no_source_at_all_is_missing(varied: Any) -> None:
     assert missing(found)["missing:data.sources"].paths == ("data.sources",)
 
 
+@pytest.mark.parametrize("name", ["code", "news"])
+def test_what_is_missing_in_a_list_names_its_entry(varied: Any, name: str) -> None:
+    found = varied(more=f'\n[[data.sources]]\nname = "{name}"\nunique_tokens = "1B"\n')
+    finding = missing(found)[f"missing:data.sources.{name}.weight"]
+    assert finding.message.startswith(f"weight of {name} is missing; ")
+    assert finding.fix == f"give data.sources.{name}.weight"
+
+
 def test_start_is_missing_only_for_a_deadline(varied: Any) -> None:
     assert not missing(varied(left_out=("schedule.start",)))
     asked = missing(varied("schedule.deadline=2026-12-20", left_out=("schedule.start",)))

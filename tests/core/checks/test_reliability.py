@@ -73,6 +73,8 @@ def test_r5_spares(varied: Any) -> None:
     assert finding.fix == "4 spare nodes, or faster repair"
     assert "R5" not in codes(varied(*LONG, "reliability.spare_nodes=4"))
     assert one(varied(*LONG, "reliability.spare_nodes=3"), "R5").severity == "warning"
+    alone = one(varied(*LONG, "reliability.repair_time=1h"), "R5")
+    assert alone.message == "0 spare nodes; 1 covers 99 % of 1 h repairs"
 
 
 def test_r5_is_silent_where_no_node_is_likely_to_fail(varied: Any) -> None:

@@ -34,6 +34,14 @@ def test_prints_quantiles_histogram_drivers_and_assumptions(capsys: pytest.Captu
     assert any("am" in line and "#" in line for line in lines)
 
 
+def test_the_ends_of_an_input_stand_under_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("forecast", PLAN) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[lines.index("one input at its low and its high end, and the finish there") + 1].startswith(
+        "utilization"
+    )
+
+
 def test_json_holds_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("forecast", PLAN, "--json", "--draws", "500", "--seed", "7") == 0
     data = json.loads(capsys.readouterr().out)

@@ -68,6 +68,8 @@ def _print(plan: Opened, estimate: Estimate, found: Forecast, block: str) -> Non
             say(f"{asked:<24}{100 * chance:.1f} %")
     for line in _histogram(found.histogram, estimate.plan.schedule.start, block):
         say(line)
+    if found.drivers:
+        say("one input at its low and its high end, and the finish there")
     for driver in found.drivers:
         say(f"{driver.name:<24}{_ends(driver)}")
     for sentence in found.assumptions:

@@ -46,6 +46,8 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
         return claims.told(row.id, shown)
     if row.id.startswith("walk "):
         return _of_walk(row.id, shown)
+    if row.id == "data.sources":
+        return row.id, ["What the run reads: a name, its unique tokens, its weight.", "enter adds one in one line."]
     value = value_of(row.id, shown.estimate)
     return row.id, [] if value is None else _of_figure(value, shown)
 
@@ -126,16 +128,18 @@ def _of_source(id_: str, shown: Shown) -> list[str]:
     source = next((one for one in shown.estimate.mixture.rows if one.name == name), None)
     if source is None or not isinstance(source.passes, Figure) or not isinstance(source.passes.origin, Card):
         return [f"{name}: passes cannot be told; {rests(source.passes) if source else 'no such source'}"]
+    from trainplan_tui.panes.sources import short
+
     filled = put_in(source.passes.origin, source.passes, shown.estimate)
     limit = f", limit {float(source.limit):g}" if isinstance(source.limit, Figure) else ""
     drawn = source.drawn
     made = f"drawn = {put_in(drawn.origin, drawn, shown.estimate)}" if isinstance(drawn.origin, Card) else ""
     kept = [
-        f"{word} {readable(value, shown.estimate)}"
+        f"{word} {short(value)}"
         for word, value in (("seen", source.seen), ("effective", source.effective))
         if isinstance(value, Figure)
     ]
-    epochs = f"; the sampler builds {source.epochs:.0f} epochs" if isinstance(source.epochs, Figure) else ""
+    epochs = f"; {source.epochs:.0f} epochs built" if isinstance(source.epochs, Figure) else ""
     return [f"passes = {filled} = {source.passes:.4g}{limit}", f"{made}; {', '.join(kept)}{epochs}"]
 
 

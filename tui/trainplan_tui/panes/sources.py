@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from trainplan.budgets.mixture import SourceBudget
 from trainplan.figure import Figure
@@ -22,6 +23,10 @@ UNIQUE = (11, 16)
 WEIGHTS = ((20, 23), (27, 30))
 DRAWN, PASSES, MOVED, BAR = 38, 44, 50, 52
 WINDOW = len(WEIGHTS)
+
+
+PASSED: Final = Scale(1, 2, "")
+"""How passes are written: two digits, and `<0.01` for a source that is hardly touched."""
 
 
 def short(value: Figure | float) -> str:
@@ -96,7 +101,7 @@ def _row(
     for (start, end), stage in zip(WEIGHTS, columns, strict=False):
         boxes.append(_weight_box(canvas, shown, stage, name, start, end))
     canvas.right(DRAWN, short(source.drawn) if isinstance(source.drawn, Figure) else "?", start=33, bold=shown.valid)
-    passes = f"{source.passes:.2f}" if isinstance(source.passes, Figure) else "?"
+    passes = PASSED.text(source.passes) if isinstance(source.passes, Figure) else "?"
     canvas.right(PASSES, passes, start=39, bold=shown.valid)
     moved = _moved(shown, source)
     if detail:
@@ -143,7 +148,7 @@ def _moved(shown: Shown, source: SourceBudget) -> str:
     before = shown.saved.quantities.get(f"tokens.sources.{source.name}.passes")
     if not isinstance(before, Figure) or not isinstance(source.passes, Figure):
         return ""
-    return Scale(1, 2, "").moved(before, source.passes)
+    return PASSED.moved(before, source.passes)
 
 
 def _bar(canvas: Canvas, source: SourceBudget, glyphs: Glyphs) -> None:

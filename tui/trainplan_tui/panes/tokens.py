@@ -10,7 +10,7 @@ from trainplan_tui.panes import sources
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, TOKENS
 from trainplan_tui.panes.rows import BodyRow, rule_row
-from trainplan_tui.panes.sources import contract_rows, short, source_rows, stage_rows
+from trainplan_tui.panes.sources import PASSED, contract_rows, short, source_rows, stage_rows
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -106,7 +106,7 @@ def _repeats(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     for row in rows[:8]:
         canvas = Canvas(width, glyphs)
         canvas.put(2, row.name, end=18)
-        canvas.right(27, f"{row.passes:.2f}", bold=True)
+        canvas.right(27, PASSED.text(row.passes), bold=True)
         if isinstance(row.limit, Figure):
             canvas.spans(30, passes_bar(row.passes, row.limit, glyphs))
         lines.append(canvas.line())

@@ -126,8 +126,23 @@ def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, shee
         lines[place] = line
     if width >= WIDE and parts.body:
         _right(lines, shown, view, rows, parts)
-    lines[parts.footer] = footer(view.entries, width, mode=view.mode, message=view.message, glyphs=glyphs)
+    left = _left_of_message(lines, view, parts)
+    lines[parts.footer] = footer(view.entries, width, mode="" if left else view.mode, message=left, glyphs=glyphs)
     return Picture(lines, cursor, first)
+
+
+def _left_of_message(lines: list[Line], view: View, parts: Layout) -> str:
+    """What of the message is for the footer. One that it would cut stands over the inspector, or over the end of a sheet."""
+    if len(view.message) * 2 < view.width:
+        return view.message
+    from trainplan_tui.screens.messages import end_of, is_cut, spread
+
+    if not is_cut(view.message, view.width):
+        return view.message
+    if view.width >= WIDE and not parts.sheet:
+        return ""  # it stands at the right
+    places = parts.inspector or end_of(parts.sheet, view.message, view.width)
+    return spread(lines, view.message, view.width, places, view.glyphs)
 
 
 def _marks(shown: Shown) -> list[str]:
@@ -246,9 +261,11 @@ def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) ->
     if not rows:
         return []
     error = view.typing.error if view.typing else ()
-    from trainplan_tui.panes.inspector import side
+    from trainplan_tui.panes.inspector import side, wrapped
+    from trainplan_tui.screens.messages import is_cut
 
-    text = list(error) or side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)
+    said = [*wrapped(view.message, width - 2), ""] if is_cut(view.message, view.width) else []
+    text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)]
     return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
 
 

@@ -127,6 +127,8 @@ class ChoiceSheet(Listing):
     def footer(self) -> Sequence[Entry]:
         """What works here."""
         keep = f"keep {self.box.text}" if self.box.text else "leave empty"
+        if not self.shown():
+            return [Entry("backspace", "more choices"), Entry("esc", keep)]
         return [Entry("enter", "take it"), Entry("esc", keep), Entry("up down", "move")]
 
 

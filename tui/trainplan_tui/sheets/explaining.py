@@ -104,6 +104,8 @@ class ExplainSheet(Listing):
         return found
 
     def _summary(self) -> str:
+        if isinstance(self.node.value, Blocked):
+            return ""
         nodes = list(_all(self.node))
         fields = {node.key for node in nodes if node.is_field}
         doubts = {node.key or node.source for node in nodes if not node.verified}
@@ -168,6 +170,8 @@ class ExplainSheet(Listing):
     def _card(self, node: Node) -> list[str]:
         if node.is_field:
             return [sentence_of(node.key) or node.source, f"enter edits it here; the tree stays. source: {node.source}"]
+        if lacked := self._lacked():
+            return [sentence_of(lacked) or lacked, f"enter goes to {lacked}"]
         if isinstance(node.value, Figure) and isinstance(node.value.origin, Card):
             from trainplan.cardtext import sentence
 
@@ -208,10 +212,19 @@ class ExplainSheet(Listing):
                 self.host.open_sheet(ExplainSheet(self.host, keys[self.at]))
             return
         here = self._here()
-        if here is not None and here.node.is_field:
+        if lacked := self._lacked():
+            self.host.start_edit(lacked)
+        elif here is not None and here.node.is_field:
             self._edit(here.node)
         elif here is not None and here.node.children:
             self.folded ^= {here.place}
+
+    def _lacked(self) -> str:
+        """The field of the plan that the figure waits for; empty where it has its value, or waits for something else."""
+        value = None if self.is_field else self.node.value
+        code = value.code if isinstance(value, Blocked) else ""
+        path = code.removeprefix("missing:")
+        return path if path != code and not path.startswith("catalogue.") else ""
 
     def _edit(self, node: Node) -> None:
         """Edit a field here; the tree stays, and moves with it."""
@@ -243,6 +256,8 @@ class ExplainSheet(Listing):
         if self.is_field:
             return [*([Entry("enter", "explain")] if self.dependents() else []), *last]
         here = self._here()
+        if self._lacked():
+            return [Entry("enter", "go to field"), *last]
         if here is None:
             return last
         own = [Entry("enter", "edit")] if here.node.is_field else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from trainplan.estimation import Estimate
@@ -9,6 +10,7 @@ from trainplan.figure import Figure
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.rows.table import FieldRow, FigureRow, cells, field_text
+from trainplan_tui.panes.sources import PASSED
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -61,11 +63,11 @@ def field_paths() -> list[str]:
 
 
 def _entries(host: Host) -> list[Item]:
-    """Sources with their passes, and stages."""
+    """Sources with their passes, or the row that adds the first, and stages."""
     shown = host.session.shown
-    found: list[Item] = []
+    found = [] if shown.plan.data.sources else [Item("sources", "2 Tokens", "data.sources", "none")]
     for source in shown.estimate.mixture.rows:
-        passes = f"{float(source.passes):.2f} passes" if isinstance(source.passes, Figure) else "?"
+        passes = f"{PASSED.text(source.passes)} passes" if isinstance(source.passes, Figure) else "?"
         found.append(Item(source.name, "2 Tokens", f"data.sources.{source.name}", passes))
     for index, stage in enumerate(shown.plan.data.stages):
         name = stage.name or str(index)
@@ -109,11 +111,16 @@ def commands(host: Host) -> list[Item]:
     ]
 
 
-def matching(found: list[Item], needle: str) -> list[Item]:
-    """Items that have every word typed, those whose label begins with it first."""
-    words = needle.lower().split()
+def matching(found: list[Item], needle: str, here: Container[str] = ()) -> list[Item]:
+    """Items that have every word typed: those whose label begins with it first, and of them those of the pane that shows.
+
+    `here` has the ids of that pane's rows.
+    """
+    words, typed = needle.lower().split(), needle.lower().strip()
     hits = [item for item in found if all(word in f"{item.label} {item.id}".lower() for word in words)]
-    return sorted(hits, key=lambda item: not item.label.lower().startswith(needle.lower().strip()))
+    if not typed:
+        return hits
+    return sorted(hits, key=lambda item: (not item.label.lower().startswith(typed), item.id not in here))
 
 
 def label_of(id_: str) -> str:

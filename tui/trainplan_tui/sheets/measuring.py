@@ -133,14 +133,30 @@ class LogSheet(Listing):
 
     def _written(self, found: Calibration, width: int) -> list[Line]:
         notes = [
-            text_line(f"! {line}", width, self.glyphs, 2) for note in found.notes for line in _wrapped(note, width)
+            text_line(f"{' ' if index else '!'} {line}", width, self.glyphs, 2)
+            for note in found.notes
+            for index, line in enumerate(_wrapped(note, width))
         ]
         edits = [text_line(f"{path} = {value}", width, self.glyphs) for path, value in found.edits.items()]
         rung = [
             text_line(f"pilot.{self.rung}: {name} = {value:.6g}", width, self.glyphs)
             for name, value in self.values.items()
         ]
+        if not self._writes(found):
+            return [*notes, *(text_line(line, width, self.glyphs, 2) for line in _wrapped(self._nothing(), width))]
         return [*notes, text_line("enter writes", width, self.glyphs, 2), *edits, *rung]
+
+    def _writes(self, found: Calibration) -> bool:
+        """Whether there is anything to take: fields of the plan, or checks of the rung."""
+        return bool(found.edits or self.values)
+
+    def _nothing(self) -> str:
+        """Why `enter` would write nothing, and where the log counts."""
+        if self.rung:
+            return (
+                f"rung {self.rung} takes nothing from this log; L on a later rung or in 3 Compute takes it for the plan"
+            )
+        return "the log measured nothing that a field of the plan takes"
 
     def take(self, key: str, character: str | None) -> None:
         """Take what was measured, move, or leave."""
@@ -148,7 +164,10 @@ class LogSheet(Listing):
             self.background.forget()
             self.host.close_sheet()
         elif key == "enter" and self.found is not None:
-            self._taken(self.found)
+            if self._writes(self.found):
+                self._taken(self.found)
+            else:
+                self.host.message = self._nothing()
         else:
             self.move(key, self.drawn)
 
@@ -172,7 +191,7 @@ class LogSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        take = [Entry("enter", "take it")] if self.found is not None else []
+        take = [Entry("enter", "take it")] if self.found is not None and self._writes(self.found) else []
         return [*take, Entry("esc", "back" if self.found is not None or self.wrong else "stop")]
 
 

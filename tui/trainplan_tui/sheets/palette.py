@@ -26,6 +26,7 @@ class PaletteSheet(Listing):
         self.host = host
         self.line = LineEdit(begin, len(begin))
         self.all = [item for item in items(host) if self.with_commands or not item.command]
+        self.here = frozenset(id_ for row in host.rows() for id_ in (row.id, *(box.path for box in row.boxes)))
 
     def title(self) -> str:
         """How many match."""
@@ -36,7 +37,9 @@ class PaletteSheet(Listing):
     def found(self) -> list[Item]:
         """What matches; while a value is typed, the field that it is for."""
         path, equals, _ = self.line.text.partition("=")
-        return [item for item in self.all if item.id == path.strip()] if equals else matching(self.all, self.line.text)
+        if equals:
+            return [item for item in self.all if item.id == path.strip()]
+        return matching(self.all, self.line.text, self.here)
 
     def wanted(self, width: int) -> int:
         """Nine rows at 80x24, however many match: the body above stays still."""

@@ -59,3 +59,20 @@ def explain_finding(host: Host, row: BodyRow) -> None:
     finding = host.session.shown.finding_at(row.id)
     if finding is not None:
         host.open_sheet(FindingSheet(host, finding))
+
+
+def edit_what_decides(host: Host, row: BodyRow) -> None:
+    """Edit the field that decides the finding of a row; the fix is tried first, because its field may be that one."""
+    host.session.try_fixes()
+    finding = host.session.shown.finding_at(row.id)
+    if finding is not None and finding.paths:
+        host.start_edit(finding.paths[0])
+
+
+def go_to_finding(host: Host, position: int) -> None:
+    """Put the cursor on the field that decides a finding, and say what is so and what would be right."""
+    host.session.try_fixes()
+    finding = host.session.shown.findings[position]
+    landed = bool(finding.paths) and host.jump(finding.paths[0])
+    where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
+    host.message = f"{spoken(finding)}{where}"

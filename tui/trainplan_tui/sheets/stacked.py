@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.screens.drawing import Picture, View, draw_with_sheet, sheet_rows
+from trainplan_tui.screens.messages import end_of, is_cut, spread
 from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -22,8 +23,13 @@ def alone(sheet: Sheet, width: int, height: int, message: str, glyphs: Glyphs) -
     lines: list[Line] = list(sheet.lines(width, height - 1))[: height - 1]
     lines += [()] * (height - 1 - len(lines))
     row, column = sheet.cursor()
-    mode = "" if message else sheet.word
-    last = footer(sheet.footer(), width, mode=mode, message=message, glyphs=glyphs)
+    left = (
+        spread(lines, message, width, end_of(range(height - 1), message, width), glyphs)
+        if is_cut(message, width)
+        else message
+    )
+    mode = "" if left else sheet.word
+    last = footer(sheet.footer(), width, mode=mode, message=left, glyphs=glyphs)
     return Picture([*lines, last], (min(row, height - 1), column), 0)
 
 
