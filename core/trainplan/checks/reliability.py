@@ -1,4 +1,4 @@
-"""Findings R1 to R10: goodput, the interval, spares, restarts, time limits and timeouts.
+"""Findings R1 to R12: goodput, the interval, spares, restarts, time limits and timeouts.
 
 What a plan cannot say stays out: watchdogs (R8), switches for a second person (R9), straggler policy (R11).
 """
@@ -98,6 +98,21 @@ def restart_not_measured(estimate: Estimate) -> list[Finding]:
     return [Finding("R3", "warning", "reliability", message, "the drill's own time", ("reliability.restart_time",), 20)]
 
 
+def slow_restore(estimate: Estimate) -> list[Finding]:
+    """R12: a checkpoint is read for longer than a restart takes altogether, which is what goodput counts.
+
+    A restore is its place in the queue, the bytes over the read bandwidth, and the start of the job; OPT-175B's logbook has
+    downloads of 1.6 TB that hung.
+    """
+    reading, restart = estimate.checkpoint.restore_time, estimate.situation["reliability.restart_time"]
+    if not isinstance(reading, Figure) or not isinstance(restart, Figure) or reading <= restart:
+        return []
+    message = f"reading a checkpoint back takes {spell(reading)}, and a restart {spell(restart)} with all else"
+    fix = f"a restart of {ceil(reading / 60.0):,} min and more, or more read bandwidth"
+    paths = ("reliability.restart_time", "storage.read_bandwidth")
+    return [Finding("R12", "warning", "reliability", message, fix, paths, 60)]
+
+
 def many_jobs(estimate: Estimate) -> list[Finding]:
     """R4: the run is longer than one job may be."""
     limit, wall = estimate.plan.reliability.job_time_limit, estimate.money.wall_time
@@ -176,6 +191,7 @@ RELIABILITY_CHECKS: Final = (
     low_goodput,
     interval_off,
     restart_not_measured,
+    slow_restore,
     many_jobs,
     few_spares,
     unstable,

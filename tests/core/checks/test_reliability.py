@@ -111,3 +111,15 @@ def test_r10_nodes_that_fail_together(varied: Any) -> None:
     finding = one(varied("cluster.nodes_per_failure_domain=4", "reliability.spare_nodes=3"), "R10")
     assert (finding.message, finding.fix) == ("4 nodes fail together, and 3 are spare", "4 spare nodes")
     assert "R10" not in codes(varied("cluster.nodes_per_failure_domain=4", "reliability.spare_nodes=4"))
+
+
+def test_r12_reading_a_checkpoint_takes_longer_than_a_restart(varied: Any) -> None:
+    """A bare number is bytes a second: 0.4 of them read a checkpoint for ever, and goodput would count a quarter of an hour."""
+    found = varied("storage.read_bandwidth=1kB/s")
+    finding, minutes = one(found, "R12"), float(found.checkpoint.restore_time) / 60.0
+    assert finding.paths == ("reliability.restart_time", "storage.read_bandwidth")
+    told = finding.fix.removeprefix("a restart of ").partition(" ")[0].replace(",", "")
+    assert 0.0 <= int(told) - minutes < 1.0
+    assert "R12" not in codes(varied("storage.read_bandwidth=1kB/s", f"reliability.restart_time={told}min"))
+    assert "R12" not in codes(varied())
+    assert one(varied("storage.read_bandwidth=0.4"), "R12").severity == "warning"
