@@ -53,3 +53,16 @@ def test_an_unknown_rung_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         main(["export", str(PLAN), "--to", "slurm", "--rung", "one-devise"])
     assert caught.value.code == 2
     assert "one-device" in capsys.readouterr().err
+
+
+def test_errors_of_the_plan_stand_beside_its_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """The text is what the plan says, and stderr says that the plan does not fit; a rung has sizes of its own."""
+    wrong = ["--set", "parallelism.sharding=none"]
+    assert main(["export", str(PLAN), "--to", "megatron", *wrong]) == 0
+    told = capsys.readouterr()
+    assert "--num-layers" in told.out
+    assert "error M1: rank 0" in told.err
+    assert main(["export", str(PLAN), "--to", "megatron"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["export", str(PLAN), "--to", "megatron", "--rung", "one-device", *wrong]) == 0
+    assert capsys.readouterr().err == ""

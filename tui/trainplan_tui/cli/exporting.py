@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from trainplan.checks import findings_at_once
+from trainplan.estimation import Estimate
 from trainplan.interop.export.kinds import ExportError, exported
-from trainplan_tui.cli.running import Options, Refused, estimated
+from trainplan_tui.cli.running import Options, Refused, complain, estimated
 from trainplan_tui.text.printable import printable
 
 
@@ -20,4 +22,13 @@ def run(options: Options) -> int:
         if printable(line) != line:
             raise Refused(f"{options.plan}: the text would hold a character that a terminal obeys: {line}")
     sys.stdout.write(text)
+    if not options.rung:
+        _warn(options, estimate)
     return 0
+
+
+def _warn(options: Options, estimate: Estimate) -> None:
+    """Errors of the plan beside its text, which is what it says all the same; a rung has sizes of its own."""
+    for item in findings_at_once(estimate):
+        if item.severity == "error":
+            complain(f"{options.plan}: error {item.code}: {item.message}; `check` has the fix")
