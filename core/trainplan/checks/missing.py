@@ -34,7 +34,8 @@ def missing_fields(estimate: Estimate) -> list[Finding]:
             blocked.setdefault(value.code.removeprefix("missing:"), []).append(key)
     for path in _needed(estimate):
         blocked.setdefault(path, [])
-    return [_finding(path, keys) for path, keys in blocked.items()]
+    whole = not estimate.plan.model.model_fields_set
+    return [_finding(path, keys, whole=whole and path.startswith("model.")) for path, keys in blocked.items()]
 
 
 def _needed(estimate: Estimate) -> list[str]:
@@ -44,7 +45,8 @@ def _needed(estimate: Estimate) -> list[str]:
     return needed if data.sources else [*needed, "data.sources"]
 
 
-def _finding(path: str, keys: list[str]) -> Finding:
+def _finding(path: str, keys: list[str], *, whole: bool = False) -> Finding:
+    """A field that is missing; `whole`: nothing of the model is known, and one preset would say all of it."""
     waits = (
         f"; {len(keys)} figures wait for it, {keys[0]} first" if len(keys) > 1 else f"; {keys[0]} waits" if keys else ""
     )
@@ -56,7 +58,7 @@ def _finding(path: str, keys: list[str]) -> Finding:
         severity,
         _budget(path),
         f"{_said(field_label(path), _owner(path))} missing{waits}",
-        f"give {path}",
+        f"give model.preset, or {path}" if whole else f"give {path}",
         (path,),
         len(keys),
     )

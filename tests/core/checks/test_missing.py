@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from trainplan.checks import findings
+from trainplan.estimation import estimate
 from trainplan.figure import Blocked
 from trainplan.finding import Finding
+from trainplan.plan.plan import Plan
 
 
 def missing(found: Any) -> dict[str, Finding]:
@@ -95,3 +97,14 @@ def test_every_waiting_figure_has_a_finding(varied: Any) -> None:
     found = varied(left_out=("model.hidden_size", "data.train_tokens", "cluster.accelerator", "utilization.value"))
     codes = {value.code for value in found.quantities.values() if isinstance(value, Blocked)} - {"none"}
     assert codes <= {finding.code for finding in findings(found)}
+
+
+def test_a_plan_without_a_model_is_offered_a_preset_first() -> None:
+    """One line says all sizes; where a size is written, the others are asked for."""
+    fixes = [
+        item.fix for item in findings(estimate(Plan.model_validate({"format": 1}))) if "missing:model" in item.code
+    ]
+    assert fixes
+    assert all(fix.startswith("give model.preset, or model.") for fix in fixes)
+    sized = Plan.model_validate({"format": 1, "model": {"hidden_size": 4096}})
+    assert not [item for item in findings(estimate(sized)) if "preset" in item.fix]
