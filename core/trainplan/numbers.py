@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from trainplan.frozen import frozen
-from trainplan.unit import duration, significant
+from trainplan.unit import duration, significant, time_said
 
 
 @frozen
@@ -192,7 +192,7 @@ class _Clock(Scale):
     def moved(self, before: float, after: float) -> str:
         if before == after:
             return ""
-        return f"{'+' if after > before else '-'}{' '.join(duration(abs(after - before))).strip().removesuffix(' 0s')}"
+        return f"{'+' if after > before else '-'}{time_said(abs(after - before))}"
 
 
 def clock(value: float) -> Scale:

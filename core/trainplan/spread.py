@@ -12,7 +12,7 @@ from typing import Final
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.formulas import reliability as f
-from trainplan.unit import duration
+from trainplan.unit import time_said
 
 WIDTHS: Final = {
     "measured-here": (0.97, 1.02),
@@ -72,7 +72,7 @@ def ranges_of(estimate: Estimate) -> Ranges:
 
 def _said(estimate: Estimate, low: float, value: float, high: float, origin: str) -> tuple[str, ...]:
     s = estimate.situation
-    restart = " ".join(duration(float(s["reliability.restart_time"]))).strip()
+    restart = time_said(float(s["reliability.restart_time"]))
     spares = int(min(s["reliability.spare_nodes"], 10**9))
     return (
         f"utilization {low:.3f} to {high:.3f}, most often {value:.3f}: {origin}",
@@ -117,7 +117,7 @@ def _rate(estimate: Estimate, ranges: Ranges) -> Driver:
 def _restart(estimate: Estimate) -> Driver:
     recovery = float(estimate.faults.recovery_time)
     ends = (recovery / 2.0, recovery * 2.0)
-    low, high = (" ".join(duration(end)).strip() for end in ends)
+    low, high = (time_said(end) for end in ends)
     path = "reliability.restart_time"
     return Driver(
         "detection and restart", path, low, _finish(estimate, recovery=0.5), high, _finish(estimate, recovery=2.0)

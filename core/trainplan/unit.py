@@ -206,3 +206,8 @@ def duration(seconds: float) -> tuple[str, str]:
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}min {rest}s", ""
     return (significant(seconds, 4), "s") if size >= 1 or size == 0 else (significant(seconds * 1e3, 4), "ms")
+
+
+def time_said(seconds: float) -> str:
+    """A time in one text, without seconds that are none: `15min`, `26.53 d`."""
+    return " ".join(duration(seconds)).strip().removesuffix(" 0s")

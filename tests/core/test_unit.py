@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainplan.unit import DIMENSIONS, parse
+from trainplan.unit import DIMENSIONS, parse, time_said
 
 POWERS = {"k": 3, "M": 6, "B": 9, "G": 9, "T": 12, "P": 15}
 
@@ -54,3 +54,10 @@ def test_bits_a_second_are_an_eighth_of_what_the_point_says(suffix: str) -> None
 def test_an_exponent_of_any_length_is_read(sign: str, value: float) -> None:
     """Python reads no whole number of more than 4,300 digits."""
     assert parse(f"1e{sign}{'9' * 5000}T", "tokens") == value
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(900.0, "15min"), (683.0, "11min 23s"), (3.5, "3.500 s"), (0.0, "0 s"), (172800.0, "2.000 d")]
+)
+def test_a_time_says_no_seconds_that_are_none(seconds: float, said: str) -> None:
+    assert time_said(seconds) == said

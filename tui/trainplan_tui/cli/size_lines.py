@@ -6,7 +6,7 @@ from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
 from trainplan.search.listing import in_words
 from trainplan.search.sizes import Size
-from trainplan.unit import duration, whole
+from trainplan.unit import time_said, whole
 
 NO_NODES = "cluster.nodes is missing, so no other size is told"
 
@@ -65,7 +65,7 @@ def _misses(one: Size) -> list[str]:
 
 
 def _time(time: Quantity) -> str:
-    return " ".join(duration(float(time))) if isinstance(time, Figure) else _why(time)
+    return time_said(float(time)) if isinstance(time, Figure) else _why(time)
 
 
 def _cost(cost: Quantity, currency: str) -> str:

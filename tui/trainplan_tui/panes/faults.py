@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainplan.figure import Figure
 from trainplan.overhead import OverheadCurve, overhead_curve, published_rates
 from trainplan.rows.operation import RELIABILITY as LEDGER
-from trainplan.unit import duration
+from trainplan.unit import time_said
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, FAULTS
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
@@ -60,7 +60,7 @@ def picture(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     )
     axis = log_axis([tick for tick in TICKS if low <= tick[0] <= high], low, high, columns, glyphs)
     lines = [BodyRow("", "picture", line) for line in (*drawn, axis)]
-    flat = " to ".join(" ".join(duration(edge)).strip() for edge in curve.flat)
+    flat = " to ".join(time_said(edge) for edge in curve.flat)
     note = f"within 5 % of the least overhead from {flat}"
     return [rule_row(title, width, glyphs), *lines, note_row(note, width, glyphs)]
 
@@ -92,14 +92,14 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         canvas = Canvas(width, glyphs)
         canvas.put(2, f"{rate.name}{'' if rate.verified else ' ?'}", end=32)
         canvas.right(45, f"{rate.rate:.4g}")
-        canvas.right(55, " ".join(duration(rate.mtbf)).strip())
-        canvas.right(66, " ".join(duration(rate.interval)).strip())
+        canvas.right(55, time_said(rate.mtbf))
+        canvas.right(66, time_said(rate.interval))
         canvas.right(75, f"{100 * rate.goodput:.1f} %")
         lines.append(canvas.line())
     mtbf = shown.estimate.faults.mtbf
     if isinstance(mtbf, Figure):
         canvas = Canvas(width, glyphs)
         canvas.put(2, "this plan", bold=True)
-        canvas.right(55, " ".join(duration(float(mtbf))).strip(), bold=True)
+        canvas.right(55, time_said(float(mtbf)), bold=True)
         lines.append(canvas.line())
     return lines
