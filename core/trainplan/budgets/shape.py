@@ -168,8 +168,10 @@ def cannot_fuse(s: Situation) -> bool:
 
 
 def local(s: Situation) -> bool:
-    """Whether a Megatron plan runs its own layers in TransformerEngine's place: their attention is core/transformer's
-    DotProductAttention (Megatron-LM core/models/gpt/gpt_layer_specs.py, get_gpt_layer_local_spec)."""
+    """Whether a plan runs Megatron-LM's own layers in TransformerEngine's place, whose attention keeps every score.
+
+    Megatron-LM core/models/gpt/gpt_layer_specs.py, get_gpt_layer_local_spec: core/transformer's DotProductAttention.
+    """
     return s.plan.training.framework == "megatron" and s.plan.training.kernels == "torch-eager"
 
 
