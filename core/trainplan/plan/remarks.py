@@ -41,6 +41,12 @@ def remarked(text: str) -> dict[str, tuple[str, str]]:
     return found
 
 
+def remarks_of(text: str) -> dict[str, str]:
+    """The comment beside each field that has one, without its sign. Entries of lists go by their name."""
+    found = {path: remark.lstrip("# \t") for path, (_, remark) in remarked(text).items()} if "#" in text else {}
+    return {path: remark for path, remark in found.items() if remark}
+
+
 def _by_name(text: str, spans: Mapping[ValuePath, Span], path: ValuePath) -> str:
     parts: list[str] = []
     for length, part in enumerate(path):

@@ -1,0 +1,30 @@
+"""What a report is made of. It refuses to read anything: plan, files, forecast and time were asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trainplan.estimation import Estimate
+from trainplan.files.standing import Standing
+from trainplan.finding import Finding
+from trainplan.forecast import Forecast
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """One plan as a report tells it. The estimate's `today` dates it.
+
+    `remarks` are the plan file's own comments by the field beside which they stand; `changed` is what was set for this report
+    alone, and is not in the file; `version` is the program's.
+    """
+
+    name: str
+    file: str
+    version: str
+    estimate: Estimate
+    forecast: Forecast
+    findings: tuple[Finding, ...]
+    standing: Standing
+    remarks: Mapping[str, str] = field(default_factory=dict[str, str])
+    changed: tuple[str, ...] = ()
