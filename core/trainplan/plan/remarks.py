@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from trainplan.plan.leaves import NAMED
+from trainplan.plan.leaves import NAMED, field_differences
 from trainplan.plan.places import Span, ValuePath, scan
+from trainplan.plan.plan import Plan
 
 REMARK: Final = re.compile(r"[ \t]*(#[^\n]*)")
 
@@ -41,10 +42,14 @@ def remarked(text: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def remarks_of(text: str) -> dict[str, str]:
-    """The comment beside each field that has one, without its sign. Entries of lists go by their name."""
+def standing_remarks(text: str, before: Plan, now: Plan) -> dict[str, str]:
+    """The comment beside each field that has one, without its sign; none beside fields in which two plans differ.
+
+    `text` is that of one of them. Entries of lists go by their name.
+    """
     found = {path: remark.lstrip("# \t") for path, (_, remark) in remarked(text).items()} if "#" in text else {}
-    return {path: remark for path, remark in found.items() if remark}
+    moved = {path for path, _, _ in field_differences(before, now)} if before is not now else set[str]()
+    return {path: remark for path, remark in found.items() if remark and path not in moved}
 
 
 def _by_name(text: str, spans: Mapping[ValuePath, Span], path: ValuePath) -> str:

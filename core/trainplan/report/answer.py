@@ -45,10 +45,9 @@ def _fits(estimate: Estimate) -> Inline:
         return ("cannot be told: ", *_pieces(because(stop)))
     free, of = (_amount(key, estimate) for key in ("memory.headroom", "memory.usable"))
     full = numbers.percent(total / usable)
-    where = (
-        f"on rank {_amount('memory.worst_rank', estimate)}, at its instant {_amount('memory.worst_instant', estimate)}"
-    )
-    share = f"{full.text(total / usable)} {full.unit} of {of}"
+    rank, instant = (_amount(f"memory.worst_{name}", estimate) for name in ("rank", "instant"))
+    where = f"on rank {rank} at its worst instant, {instant}"
+    share = f"{full.text(total / usable)} {full.unit} of {of} usable"
     if room < 0:
         return f"no: {free.removeprefix('-')} over {where}; {share}"
     return f"yes: {free} free {where}; {share}"
@@ -91,11 +90,10 @@ def _limits(facts: Facts) -> list[tuple[str, Inline]]:
 
 
 def _ready(facts: Facts) -> str:
-    standing = facts.standing
-    signed = f"{standing.review.count('signed')}/{len(standing.review.items)} items signed"
-    waived = standing.review.count("waived")
-    told = signed + (f", {waived} waived" if waived else "")
-    return f"{'ready' if standing.ready else 'not ready'}: {told}"
+    standing, review = facts.standing, facts.standing.review
+    told = [f"{review.count('signed')}/{len(review.items)} items signed"]
+    told += [f"{count} {state}" for state in ("waived", "stale", "failed") if (count := review.count(state))]
+    return f"{'ready' if standing.ready else 'not ready'}: {', '.join(told)}"
 
 
 def _pilot(facts: Facts) -> str:

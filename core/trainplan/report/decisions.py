@@ -42,6 +42,13 @@ def _without_blank(rows: list[tuple[Inline, ...]]) -> list[tuple[Inline, ...]]:
     return rows if any(row[-1] for row in rows) else [row[:-1] for row in rows]
 
 
+def scalar_paths(estimate: Estimate) -> Iterator[str]:
+    """Paths of all fields that stand in no list, in the order of the plan's tables."""
+    for table in known_tables():
+        if table not in ELSEWHERE:
+            yield from _paths(table, estimate)
+
+
 def _paths(table: str, estimate: Estimate) -> Iterator[str]:
     """Paths of the fields of a table that are no list of entries; those of tables inside it behind it."""
     for name in known_fields((table,)):

@@ -1,14 +1,17 @@
-"""What a report is made of. It refuses to read anything: plan, files, forecast and time were asked before."""
+"""What a report is made of. It refuses to read files and a clock: plan, standing and time were asked before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from trainplan import __version__
+from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.files.standing import Standing
 from trainplan.finding import Finding
-from trainplan.forecast import Forecast
+from trainplan.forecast import Forecast, forecast
+from trainplan.published import published_runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,3 +31,16 @@ class Facts:
     standing: Standing
     remarks: Mapping[str, str] = field(default_factory=dict[str, str])
     changed: tuple[str, ...] = ()
+
+
+def facts_of(
+    name: str,
+    file: str,
+    estimate: Estimate,
+    standing: Standing,
+    remarks: Mapping[str, str] | None = None,
+    changed: tuple[str, ...] = (),
+) -> Facts:
+    """The facts of a plan whose estimate and standing are at hand: with its findings, each fix tried, and its forecast."""
+    found = findings(estimate, published_runs())
+    return Facts(name, file, __version__, estimate, forecast(estimate), found, standing, remarks or {}, changed)

@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from typing import Final, TypeAlias
 
+from trainplan.budgets.defaults import DEFAULTS
+from trainplan.budgets.framework_defaults import framework_default
 from trainplan.estimation import Estimate, Value
 from trainplan.explain import readable
 from trainplan.figure import Blocked, Card, Figure, Given
 from trainplan.labels.names import field_label, quantity_label
+from trainplan.moves import JUDGES
+from trainplan.report.decisions import scalar_paths
 from trainplan.report.facts import Facts
 from trainplan.report.markdown import Code, Inline, Markdown
 from trainplan.rows.fields import field_row
 from trainplan.rows.table import DEVICE, cells
 
-JUDGED: Final = (
-    "memory.total",
-    "compute.wall_time",
-    "compute.cost",
-    "parallelism.predicted_step_time",
-    "storage.peak",
-    "evaluation.accelerator_hours",
+JUDGED: Final = {
+    "memory.headroom": "fit",
+    "compute.wall_time": "finish",
+    "compute.cost": "cost",
+    "parallelism.predicted_step_time": "predicted step",
+    "storage.peak": "storage",
+    "evaluation.accelerator_hours": "evaluation",
+}
+"""Figures that a reader decides by, and their words: of each assumption it is said which of these rest on it."""
+
+DRAWN: Final = {"reliability.repair_time": "compute.wall_time"}
+"""What the histories of the forecast read and no formula of the finish does."""
+
+ASSUMED: Final = (
+    "Values of the program that stand where the plan says none and that were not read in a source, and what the plan itself calls "
+    "assumed."
 )
-"""Figures that a reader decides by: of each assumption it is said which of these rest on it."""
 
 DEFINITION: Final = "definition"
+
+Used: TypeAlias = "Mapping[str, Mapping[str, Figure]]"
+"""Of each figure that people decide by, what it rests on in the end."""
 
 
 def grounds(facts: Facts, pen: Markdown) -> list[str]:
     """Unverified defaults, other values that were not read again, sources of the formulas."""
     estimate = facts.estimate
     used = {key: _leaves(estimate.quantities[key]) for key in JUDGED}
-    leaves = sorted(_leaves(*estimate.quantities.values()).values(), key=lambda one: _first(one, used))
+    leaves = sorted(_leaves(*estimate.quantities.values()).values(), key=lambda one: _rank(one.origin.name, used))
     assumed = [_row(one, used, estimate) for one in leaves if _is_assumption(one)]
+    assumed += _no_leaves({one.origin.name for one in leaves}, estimate)
     others = [_row(one, used, estimate) for one in leaves if not one.origin.verified and not _is_assumption(one)]
-    heads = ("assumption", "value", "rests on", "is in", "source")
+    heads = ("assumption", "value", "rests on", "bears on", "source")
     lines = [*pen.heading(2, "What the figures rest on"), *pen.heading(3, "Assumptions and unverified defaults")]
     lines += pen.paragraph(ASSUMED)
     lines += pen.table(heads, assumed) or pen.paragraph("None.")
@@ -50,9 +67,9 @@ def _is_assumption(one: Figure) -> bool:
     )
 
 
-def _first(one: Figure, used: Mapping[str, Mapping[str, Figure]]) -> int:
-    """The place of the first figure that people decide by and that rests on a value."""
-    return next((place for place, key in enumerate(used) if one.origin.name in used[key]), len(used))
+def _rank(name: str, used: Used) -> int:
+    """The place of the first figure that a value bears on: what decides most comes first."""
+    return min((list(used).index(key) for key in _bears_on(name, used)), default=len(used))
 
 
 def _inputs(value: Value) -> tuple[Figure, ...]:
@@ -79,13 +96,13 @@ def _leaves(*values: Value) -> Mapping[str, Figure]:
     return {one.origin.name: one for one in _figures(values) if isinstance(one.origin, Given)}
 
 
-def _row(one: Figure, used: Mapping[str, Mapping[str, Figure]], estimate: Estimate) -> tuple[Inline, ...]:
+def _row(one: Figure, used: Used, estimate: Estimate) -> tuple[Inline, ...]:
     origin = one.origin
     assert isinstance(origin, Given)
     name: Inline = (f"{field_label(origin.name)}, ", Code(origin.name)) if origin.is_field else origin.name
     name = Code(origin.name) if origin.name.startswith("catalogue.") else name
     rests = origin.kind + ("" if origin.verified else " ?")
-    return (name, _value(one, origin, estimate), rests, _judged(origin.name, used, estimate), origin.source)
+    return (name, _value(one, origin, estimate), rests, _told(origin.name, used, estimate), origin.source)
 
 
 def _value(one: Figure, origin: Given, estimate: Estimate) -> str:
@@ -97,33 +114,31 @@ def _value(one: Figure, origin: Given, estimate: Estimate) -> str:
     return readable(one, estimate, device=origin.name.startswith(DEVICE))
 
 
-def _judged(name: str, used: Mapping[str, Mapping[str, Figure]], estimate: Estimate) -> str:
-    """Figures that people decide by and that rest on a value; where none does, the first that do."""
-    found = [_LABELS.get(key, quantity_label(key)) for key, leaves in used.items() if name in leaves]
-    if name in DRAWN:
-        found.insert(0, _LABELS["compute.wall_time"])
-    return ", ".join(found or [quantity_label(key) for key in _resting(name, estimate)[:2]])
+def _no_leaves(told: Collection[str], estimate: Estimate) -> list[tuple[Inline, ...]]:
+    """Unverified defaults that are no input of a figure: words, and numbers that findings hold figures to."""
+    found: list[tuple[Inline, ...]] = []
+    for path in scalar_paths(estimate):
+        default = DEFAULTS.get(path) or framework_default(path, estimate.plan)
+        if path in told or default is None or estimate.situation.origin(path) != ("default", False):
+            continue
+        row = cells(field_row(path, estimate), estimate)
+        bears_on = (
+            "which formulas hold" if isinstance(default.value, str) else JUDGES.get(path, "no figure of this plan")
+        )
+        found.append(((f"{row.label}, ", Code(path)), row.value, row.rests_on, bears_on, default.source))
+    return found
 
 
-def _resting(name: str, estimate: Estimate) -> list[str]:
-    return [key for key, value in estimate.quantities.items() if name in _leaves(value)]
+def _bears_on(name: str, used: Used) -> list[str]:
+    """Keys of the figures that people decide by and that rest on a value."""
+    return [key for key, leaves in used.items() if name in leaves or DRAWN.get(name) == key]
 
 
-DRAWN: Final = ("reliability.repair_time",)
-"""What the histories of the forecast read and no formula of the finish does."""
-
-_LABELS: Final = {
-    "memory.total": "memory",
-    "compute.wall_time": "finish",
-    "compute.cost": "cost",
-    "storage.peak": "storage",
-    "evaluation.accelerator_hours": "evaluation",
-}
-
-ASSUMED: Final = (
-    "Values of the program that stand where the plan says none and that were not read in a source, and what the plan itself calls "
-    "assumed."
-)
+def _told(name: str, used: Used, estimate: Estimate) -> str:
+    """What a value bears on; where it is nothing that people decide by, the first figures that rest on it."""
+    found = [JUDGED[key] for key in _bears_on(name, used)]
+    resting = (key for key, value in estimate.quantities.items() if name in _leaves(value))
+    return ", ".join(found or [quantity_label(key) for key in islice(resting, 2)])
 
 
 def _formulas(estimate: Estimate, pen: Markdown) -> list[str]:

@@ -101,9 +101,9 @@ def _act(act: Act) -> Inline:
     told = f"{words.get(act.kind, act.kind)} by {act.signer}{role} on {act.at:%Y-%m-%d %H:%M} UTC"
     about = (
         ("evidence made by", act.author),
-        ("reason", act.reason),
+        ("reason:", act.reason),
         ("approved by", act.approver),
-        ("note", act.note),
+        ("note:", act.note),
     )
     rest = "".join(f"; {word} {text}" for word, text in about if text)
     covers = f"; {numbered(len(act.covers), 'value')} of the plan covered" if act.covers else ""

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from trainplan import __version__
-from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.files.signoffs import RecordError
 from trainplan.files.standing import standing_of
 from trainplan.forecast import forecast
-from trainplan.plan.leaves import field_differences
 from trainplan.plan.read import Opened, plan_of_text
-from trainplan.plan.remarks import remarks_of
-from trainplan.published import published_runs
-from trainplan.report.facts import Facts
+from trainplan.plan.remarks import standing_remarks
+from trainplan.report.facts import facts_of
 from trainplan.report.markdown import Markdown
 from trainplan.report.page import report
 from trainplan.report.quantities import as_csv
@@ -30,7 +25,7 @@ def run(options: Options) -> int:
     """Write the report, or the quantities; nothing of the plan or its record is changed."""
     plan, estimate = estimated(options)
     text = as_csv(estimate, forecast(estimate), printable) if options.csv else _page(options, plan, estimate)
-    if options.output:
+    if options.output is not None:
         write_new(Path(options.output), text, "")
         say(f"wrote {options.output}")
     else:
@@ -43,25 +38,8 @@ def _page(options: Options, plan: Opened, estimate: Estimate) -> str:
         standing = standing_of(Path(options.plan), estimate, dt.datetime.now(dt.UTC))
     except RecordError as error:
         raise Refused(str(error)) from None
-    facts = Facts(
-        name=name_of(plan),
-        file=str(plan.source.path),
-        version=__version__,
-        estimate=estimate,
-        forecast=forecast(estimate),
-        findings=findings(estimate, published_runs()),
-        standing=standing,
-        remarks=_remarks(plan, options),
-        changed=tuple(options.set),
-    )
+    text = plan.source.text
+    before = plan_of_text(text, options.plan) if options.set else plan.plan
+    remarks = standing_remarks(text, before, plan.plan)
+    facts = facts_of(name_of(plan), str(plan.source.path), estimate, standing, remarks, tuple(options.set))
     return report(facts, Markdown(printable, cells))
-
-
-def _remarks(plan: Opened, options: Options) -> Mapping[str, str]:
-    """Comments of the file beside its values, those left out whose value is another one for this call."""
-    found = remarks_of(plan.source.text)
-    if options.set:
-        before = plan_of_text(plan.source.text, options.plan)
-        for path, _, _ in field_differences(before, plan.plan):
-            found.pop(path, None)
-    return found
