@@ -6,6 +6,7 @@ It reads comments and never writes them: what a remark says is its author's. Onl
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Final
 
@@ -56,5 +57,10 @@ def _by_name(text: str, spans: Mapping[ValuePath, Span], path: ValuePath) -> str
     parts: list[str] = []
     for length, part in enumerate(path):
         name = spans.get((*path[: length + 1], NAMED.get(str(path[length - 1]), ""))) if isinstance(part, int) else None
-        parts.append(str(part) if name is None else name.of(text).strip("\"'"))
+        parts.append(str(part) if name is None else _unquoted(name.of(text)))
     return ".".join(parts)
+
+
+def _unquoted(spelled: str) -> str:
+    """A name as its TOML says it."""
+    return str(tomllib.loads(f"name = {spelled}")["name"]) if "\\" in spelled else spelled.strip("\"'")

@@ -83,7 +83,11 @@ def _limits(facts: Facts) -> list[tuple[str, Inline]]:
         if not row.value:
             continue
         chance = facts.forecast.quantities[f"forecast.chance_{what}"]
-        kept = f"kept in {chance_said(chance)} of the histories" if isinstance(chance, Figure) else "chance not known"
+        kept = (
+            f"kept in {chance_said(chance)} of the histories"
+            if isinstance(chance, Figure)
+            else "the chance cannot be told"
+        )
         currency = f" {facts.estimate.plan.cluster.currency}" if what == "budget" else ""
         told.append((what, f"{row.value}{currency}: {kept}"))
     return told

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
+from trainplan import numbers
 from trainplan.budgets.defaults import DEFAULTS, UNITS
 from trainplan.estimation import Estimate
 from trainplan.labels.names import field_label
 from trainplan.plan.faults import known_fields, known_tables
-from trainplan.plan.leaves import NAMED, leaves
+from trainplan.plan.leaves import NAMED, values
 from trainplan.plan.tables import Table
 from trainplan.report.facts import Facts
 from trainplan.report.markdown import Code, Inline, Markdown
@@ -68,23 +70,14 @@ def _has(part: str, estimate: Estimate) -> bool:
 def _field(path: str, table: str, facts: Facts) -> tuple[Inline, ...] | None:
     """A field with a value, or one that is missing; None where nothing says it and nothing waits for it."""
     told = cells(field_row(path, facts.estimate), facts.estimate)
-    value = told.value or _written(path, facts.estimate)
+    raw = facts.estimate.situation.value(path)
+    value = _value(raw) if isinstance(raw, tuple) else told.value
     missing = told.rests_on == "missing"
     if not value and not missing:
         return None
     unit = told.unit or (_bare_unit(path, facts.estimate) if value else "")
     name = Code(path.removeprefix(f"{table}."))
     return (name, told.label, value or "?", unit, told.rests_on or "file", facts.remarks.get(path, ""))
-
-
-def _written(path: str, estimate: Estimate) -> str:
-    """A list of words as the file says it."""
-    value: Any = estimate.plan
-    for part in path.split("."):
-        value = getattr(value, part, None)
-    return (
-        "; ".join(text for _, text in leaves(value, path)) if value is not None and not isinstance(value, Table) else ""
-    )
 
 
 def _bare_unit(path: str, estimate: Estimate) -> str:
@@ -109,6 +102,8 @@ def _lists(table: str, facts: Facts, pen: Markdown) -> list[str]:
 def _listed(path: str, entries: tuple[Table, ...], facts: Facts, pen: Markdown) -> list[str]:
     known = type(entries[0]).model_fields
     fields = [name for name in known if any(name in one.model_fields_set for one in entries)]
+    if not fields:
+        return []
     rows = [_entry(path, place, one, fields, facts) for place, one in enumerate(entries)]
     heads = (*(field_label(name) for name in fields), "comments in the file")
     told = heads if any(row[-1] for row in rows) else heads[:-1]
@@ -118,7 +113,7 @@ def _listed(path: str, entries: tuple[Table, ...], facts: Facts, pen: Markdown) 
 def _entry(path: str, place: int, one: Table, fields: list[str], facts: Facts) -> tuple[Inline, ...]:
     named = getattr(one, NAMED.get(path.rsplit(".", 1)[-1], ""), None)
     here = f"{path}.{place if named is None else named}"
-    values = [_value(getattr(one, name)) if name in one.model_fields_set else "" for name in fields]
+    told = [_value(getattr(one, name)) if name in one.model_fields_set else "" for name in fields]
     beside: dict[str, list[str]] = {}
     for field, remark in facts.remarks.items():
         if field.startswith(f"{here}."):
@@ -126,12 +121,21 @@ def _entry(path: str, place: int, one: Table, fields: list[str], facts: Facts) -
     remarks = [
         f"{', '.join(field_label(name) for name in dict.fromkeys(names))}: {text}" for text, names in beside.items()
     ]
-    return (*values, "; ".join(remarks))
+    return (*told, "; ".join(remarks))
 
 
 def _value(value: Any) -> str:
-    """A value as the file says it; weights by source."""
-    told = list(leaves(value, ""))
+    """A value as the file says it, numbers with commas; equal neighbours of a list together, weights by source."""
+    told = [(path.removeprefix("."), _text(item)) for path, item in values(value, "")]
     if isinstance(value, dict):
-        return "; ".join(f"{path.removeprefix('.')} {text}" for path, text in told)
-    return "; ".join(text for _, text in told)
+        return "; ".join(f"{name} {text}" for name, text in told)
+    runs = [(text, len(list(alike))) for text, alike in groupby(text for _, text in told)]
+    return "; ".join(text if count == 1 else f"{count} x {text}" for text, count in runs)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return getattr(value, "text", "") or numbers.plain(float(value)).text(float(value))
+    return str(value)
