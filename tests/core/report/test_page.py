@@ -294,6 +294,22 @@ def test_a_figure_stands_in_its_own_budget_and_not_in_every_pane_that_shows_it(v
     assert keys.count("storage.checkpoint_stall") == 1
 
 
+def test_what_the_histories_alone_read_bears_on_the_finish(varied, facts: Told) -> None:
+    """A repair that takes longer moves the finish of the histories, and no formula of it."""
+    days = ("data.train_tokens=1000T", "reliability.failures_per_node_day=1")
+    usual, longer = facts(varied(*days)), facts(varied(*days, "reliability.repair_time=6d"))
+    assert usual.estimate.figure("compute.wall_time") == longer.estimate.figure("compute.wall_time")
+    assert usual.forecast.quantities["forecast.finish.p90"] < longer.forecast.quantities["forecast.finish.p90"]
+    rows = page(usual).table("Assumptions and unverified defaults")
+    assert next(row[3] for row in rows if "reliability.repair_time" in row[0]) == "finish"
+
+
+def test_money_has_its_currency_and_entries_that_say_nothing_make_no_table(varied, facts: Told) -> None:
+    found = page(facts(varied("schedule.budget=10k", more="[[data.stages]]\n[[data.stages]]\n")))
+    assert _row(found, "schedule", "budget")[2:5] == ["10k", "USD", "file"]
+    assert "data.stages" not in [title for _, title in found.headings]
+
+
 def test_every_figure_that_people_decide_by_exists(varied) -> None:
     assert set(JUDGED) <= set(varied().quantities)
 
