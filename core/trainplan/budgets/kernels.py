@@ -153,7 +153,8 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
     one = _one("no gain")
     bandwidth = s.part_fact("memory_bandwidth")
     linear, core, passes = _recomputed(s, stack)
-    loose = s.word("training.kernels") == "torch-eager"
+    kernels = s.word("training.kernels")
+    loose, core_of = kernels == "torch-eager", "megatron" if (stack, kernels) == ("torch", "megatron-te") else stack
     efficiency = _efficiency(s, known)
     peak = _peak(s)
     found = Conditions(
@@ -167,7 +168,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         stream=f.stream_rate(bandwidth, known["streaming"], known["low_precision_element"] if low else one),
         stream_16=f.stream_rate(bandwidth, known["streaming"], one),
         memory=f.memory_rate(bandwidth),
-        attention=_attention(known, stack, peak, efficiency),
+        attention=_attention(known, core_of, peak, efficiency),
         linear_recomputed=linear,
         attention_recomputed=core,
         pass_recomputed=passes,
