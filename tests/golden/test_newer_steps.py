@@ -111,6 +111,9 @@ def test_kernels_that_a_part_or_a_framework_has_not_are_told() -> None:
     assert codes("C23", **FUSED, training__precision="bf16-mixed") == [
         ("warning", ("training.expert_kernels", "training.precision"))
     ]
+    dense = {"model": {"preset": "llama-3.1-405b"}, "parallelism__expert": 1}
+    assert not codes("C23", **dense, training__expert_kernels="fused", training__precision="bf16-mixed")
+    assert [one.paths for one in found(made(**{**RACK, **dense, **FUSED}), "P12")] == [("training.expert_kernels",)]
     assert codes("C23", training__cuda_graphs="full-iteration") == [
         ("warning", ("training.cuda_graphs", "training.expert_kernels"))
     ]

@@ -25,12 +25,12 @@ def unsupported_kernels(estimate: Estimate) -> list[Finding]:
     torchtitan 1ec9e87, docs/dsv3_671b_dist_moe_256gpu_report.md, has one graph of a step too.
     """
     training, family = estimate.plan.training, family_of(estimate.plan.cluster.accelerator)
-    found = list[Finding]()
+    found, experts = list[Finding](), estimate.model.shape.expert_layers is not None
     for field, without, name, families, parts in NEWER:
-        if getattr(training, field) == without:
+        if getattr(training, field) == without or (field == "expert_kernels" and not experts):
             continue
         path, part = f"training.{field}", estimate.plan.cluster.accelerator
-        grouped = estimate.model.shape.expert_layers is not None and training.expert_kernels != "fused"
+        grouped = experts and training.expert_kernels != "fused"
         if training.framework not in (("megatron", "torchtitan") if field == "cuda_graphs" else ("megatron",)):
             told, paths = f"{name} with {training.framework}: counted as Megatron-LM has it", ("training.framework",)
         elif families and part is not None and family not in families:
