@@ -21,7 +21,7 @@ from trainplan.published import Run, precision_class
 SIZE, LENGTH, SCALE = 1.0, 0.5, 0.25
 """Weights of one doubling."""
 
-OTHER_FAMILY, OTHER_PART, OTHER_PRECISION, OTHER_KIND = 4.0, 0.25, 1.5, 3.0
+OTHER_FAMILY, OTHER_PART, OTHER_PRECISION, OTHER_KIND, OTHER_EXPERTS = 4.0, 0.25, 1.5, 3.0, 0.5
 NEAR_SIZE, NEAR_LENGTH = 0.6, 0.6
 """Doublings within which a run has the plan's size and length."""
 
@@ -48,6 +48,7 @@ class _Target:
     accelerators: float
     convention: str
     peak: float
+    fused: bool
 
 
 def nearest_runs(estimate: Estimate, runs: Sequence[Run], count: int = 5) -> tuple[Near, ...]:
@@ -88,6 +89,7 @@ def _target(estimate: Estimate) -> _Target | None:
         world,
         plan.utilization.convention,
         peak,
+        plan.training.expert_kernels == "fused",
     )
 
 
@@ -111,7 +113,13 @@ def _distance(target: _Target, run: Run) -> float:
     size, length, scale = _doublings(target, run)
     distance = SIZE * abs(size) + LENGTH * abs(length) + SCALE * abs(scale)
     distance += OTHER_FAMILY * (run.family != target.family) + OTHER_PART * (run.accelerator != target.accelerator)
-    return distance + OTHER_PRECISION * (run.precision != target.precision) + OTHER_KIND * (run.sparse != target.sparse)
+    distance += OTHER_PRECISION * (run.precision != target.precision) + OTHER_KIND * (run.sparse != target.sparse)
+    return distance + OTHER_EXPERTS * _other_experts(target, run)
+
+
+def _other_experts(target: _Target, run: Run) -> bool:
+    """Whether both have experts, and one of them in fused kernels."""
+    return target.sparse and run.sparse and run.fused != target.fused
 
 
 def _near(target: _Target, run: Run, distance: float) -> Near:
@@ -120,6 +128,7 @@ def _near(target: _Target, run: Run, distance: float) -> Near:
         (run.accelerator != target.accelerator, run.accelerator),
         (run.precision != target.precision, run.precision),
         (run.sparse != target.sparse, "experts" if run.sparse else "dense"),
+        (_other_experts(target, run), "fused experts" if run.fused else "grouped experts"),
         (abs(size) > 0.1, f"{2**size:.2g} x the active size"),
         (abs(length) > 0.1, f"{2**length:.2g} x the length"),
         (abs(scale) > 0.1, f"{2**scale:.2g} x the accelerators"),

@@ -38,6 +38,8 @@ class Run:
     recompute: str
     verified: bool
     published: str
+    fused: bool
+    """Whether its experts are one kernel with their gate, in a step launched as one graph."""
 
     @property
     def family(self) -> str:
@@ -79,6 +81,7 @@ def _run(found: Entry, row: Mapping[str, Any]) -> Run:
         recompute=str(row.get("recompute", "")).split(" ", maxsplit=1)[0],
         verified=found["row"].verified and bool(row.get("verified", True)),
         published=str(found["published"].value),
+        fused=row.get("expert_kernels") == "fused",
     )
 
 

@@ -76,9 +76,17 @@ class Case:
         return self.model.shape.expert_layers is not None
 
 
-def rows() -> list[tuple[str, Row]]:
-    """Every row of the evidence catalogue with the name of its source."""
-    return [(name, row) for name in names("evidence") if not name.startswith("failures") for row in _rows(name)]
+def rows(*, fitted: bool = True) -> list[tuple[str, Row]]:
+    """Every row of the evidence catalogue with the name of its source: of sources that are fitted on, or of the others."""
+    sources = (name for name in names("evidence") if not name.startswith("failures") and _fitted(name) is fitted)
+    return [(name, row) for name in sources for row in _rows(name)]
+
+
+def _fitted(name: str) -> bool:
+    found = entry("evidence", name)
+    assert found is not None
+    said = found.get("fitted")
+    return said is None or bool(said.value)
 
 
 def _rows(name: str) -> list[Row]:
@@ -211,7 +219,8 @@ def _training(source: str, row: Row) -> Row:
             "gradient_dtype": "bf16",
             "loss": "plain",
         }
-    return {"framework": "megatron", "precision": precision}
+    newer = {key: row[key] for key in ("expert_kernels", "cuda_graphs", "attention_precision") if key in row}
+    return {"framework": "megatron", "precision": precision, **newer}
 
 
 def _kernels(source: str, row: Row) -> Row:
@@ -231,6 +240,8 @@ def _parallel(source: str, row: Row) -> Row:
     virtual = _virtual(source, row)
     if virtual > 1:
         words["virtual_pipeline"] = virtual
+    if "overlap_expert" in row:
+        words["overlap_expert"] = row["overlap_expert"]
     if source in SYNCHRONOUS:
         words["overlap_tensor"] = 0.0
     if source == "simumax-b200" or row["id"].startswith(BASELINE):
@@ -239,7 +250,7 @@ def _parallel(source: str, row: Row) -> Row:
 
 
 def _sharding(source: str, row: Row) -> str:
-    if source == "mbridge":
+    if source.startswith("mbridge"):
         return "zero-3" if row.get("fsdp") else "zero-1"
     if source in XLA:
         return "zero-3"

@@ -47,6 +47,7 @@ global_batch_sequences = {batch}
 [training]
 framework = "{framework}"
 attention = "{attention}"
+{newer}
 [cluster]
 accelerator = "{part}"
 nodes = {nodes}
@@ -73,6 +74,7 @@ qk_nope_head_dim = 64
 qk_rope_head_dim = 32
 v_head_dim = 64
 """
+NEWER = 'precision = "fp8-mixed"\nexpert_kernels = "fused"\ncuda_graphs = "full-iteration"\nattention_precision = "fp8"'
 MTP = "[model.mtp]\nnum_nextn_predict_layers = 1\n"
 
 PLANS = st.fixed_dictionaries(
@@ -83,6 +85,7 @@ PLANS = st.fixed_dictionaries(
         "batch": st.sampled_from([96, 512]),
         "framework": st.sampled_from(["megatron", "deepspeed", "torchtitan", "fsdp", "maxtext"]),
         "attention": st.sampled_from(["flash", "flash", "eager"]),
+        "newer": st.sampled_from(["", "", NEWER]),
         "part": st.sampled_from(["h100-sxm", "a100-sxm-80", "b200-sxm"]),
         "nodes": st.sampled_from([1, 2, 6]),
         "context": st.sampled_from(["ring", "all-to-all"]),
@@ -94,7 +97,7 @@ SENT = ("data", "tensor", "context", "pipeline", "expert")
 
 
 def plan_of(told: dict[str, Any]) -> Plan:
-    return plan_of_text(PLAN.format(**told), "generated.toml")
+    return plan_of_text(PLAN.format(**{"newer": "", **told}), "generated.toml")
 
 
 def number(value: object) -> float:
@@ -137,6 +140,7 @@ def test_attention_wider_than_the_mlp_in_a_ring_is_the_same_in_a_search(framewor
         batch=512,
         framework=framework,
         attention="flash",
+        newer="",
         part="h100-sxm",
         nodes=2,
         context="ring",
@@ -355,7 +359,7 @@ def test_every_rule_is_asked_once() -> None:
 def test_a_missing_field_rejects_everything_by_its_name(missing: str) -> None:
     told = {"layers": 8, "tables": "", "length": 1024, "batch": 64, "framework": "megatron", "attention": "flash"}
     told |= {"part": "h100-sxm", "nodes": 1, "context": "ring", "sequence": "true", "evidence": "published"}
-    lines = [line for line in PLAN.format(**told).splitlines() if not line.startswith(missing)]
+    lines = [line for line in PLAN.format(newer="", **told).splitlines() if not line.startswith(missing)]
     found = searching.searched(plan_of_text("\n".join(lines), "generated.toml"))
     assert found.fitting == 0
     assert sum(found.rejected.values()) == found.considered

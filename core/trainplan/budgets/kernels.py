@@ -7,6 +7,7 @@ fabric that was measured, a share of layers that is computed again) put other fi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import repeat
 from typing import Final
@@ -66,7 +67,8 @@ class Conditions:
 
     `loose`: operators run one by one, `loose_norms`: the norms' too. `pass_recomputed` is of passes over memory.
 
-    `hides_stages`: what virtual stages send is hidden behind the chunks of other microbatches.
+    `hides_stages`: what virtual stages send is hidden behind the chunks of other microbatches. `fused_experts`: gate and
+    quantization of routed experts are in their products.
 
     `last_skipped` is the share of a dense block's last product that recompute leaves out, None where it leaves out nothing.
     """
@@ -92,6 +94,7 @@ class Conditions:
     data_exposed: Figure
     expert_exposed: Figure
     hides_stages: bool
+    fused_experts: bool
     domain: Figure
     fabric: Figure
     numbers: Numbers
@@ -150,10 +153,11 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
     one = _one("no gain")
     bandwidth = s.part_fact("memory_bandwidth")
     linear, core, passes = _recomputed(s, stack)
-    loose = s.word("training.kernels") == "torch-eager"
+    kernels = s.word("training.kernels")
+    loose, core_of = kernels == "torch-eager", "megatron" if (stack, kernels) == ("torch", "megatron-te") else stack
     efficiency = _efficiency(s, known)
     peak = _peak(s)
-    return Conditions(
+    found = Conditions(
         eager=s.plan.training.attention == "eager",
         loose=loose,
         loose_norms=loose and s.word("model.norm") == "rmsnorm",
@@ -164,7 +168,7 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         stream=f.stream_rate(bandwidth, known["streaming"], known["low_precision_element"] if low else one),
         stream_16=f.stream_rate(bandwidth, known["streaming"], one),
         memory=f.memory_rate(bandwidth),
-        attention=_attention(known, stack, peak, efficiency),
+        attention=_attention(known, core_of, peak, efficiency),
         linear_recomputed=linear,
         attention_recomputed=core,
         pass_recomputed=passes,
@@ -175,10 +179,22 @@ def conditions(s: Situation, numbers: Numbers | None = None) -> Conditions:
         data_exposed=_exposed(s, "overlap_data", _one("no overlap") if stack == "eager" else known["data_exposed"]),
         expert_exposed=_exposed(s, "overlap_expert", _expert_default(s, known)),
         hides_stages=stack == "megatron" and s.plan.training.framework == "megatron",
+        fused_experts=s.plan.training.expert_kernels == "fused",
         domain=c.domain_rate(s["cluster.scale_up_bandwidth"]),
         fabric=c.fabric_rate(_fabric(s), _one("a fabric as its part's class")),
         numbers=known,
     )
+    return _newer(s, found)
+
+
+def _newer(s: Situation, k: Conditions) -> Conditions:
+    """What kernels of 2026 change, where the plan names one: few plans do, and the first figures do not wait for it."""
+    training = s.plan.training
+    if not k.fused_experts and training.cuda_graphs == "none" and training.attention_precision == "16-bit":
+        return k
+    from trainplan.budgets.newer import newer_figures
+
+    return replace(k, **newer_figures(s, k.attention, k.speedup, k.numbers["attention_fp8"]))
 
 
 @cache

@@ -226,6 +226,10 @@ def _fused_bytes(
             here.tokens, share, hidden, here.split, norms, streams, inner["width"], heads, here.tensor
         )
     chosen = s["model.moe.num_experts_per_tok"]
+    if k.fused_experts:
+        from trainplan.formulas.newer import fused_expert_elementwise_bytes as fused  # few plans name it
+
+        return fused(here.tokens, share, hidden, here.split, norms, inner["shared"], heads, here.tensor, chosen)
     return f.expert_elementwise_bytes(
         here.tokens, share, hidden, here.split, norms, inner["shared"], inner["routed"], heads, here.tensor, chosen
     )

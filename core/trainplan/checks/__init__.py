@@ -14,6 +14,7 @@ from trainplan.checks.layout import LAYOUT_CHECKS
 from trainplan.checks.memory import MEMORY_CHECKS
 from trainplan.checks.missing import MISSING_CHECKS
 from trainplan.checks.model import MODEL_CHECKS
+from trainplan.checks.newer import NEWER_CHECKS
 from trainplan.checks.reliability import RELIABILITY_CHECKS
 from trainplan.checks.remedies import names_a_value, tried_fix
 from trainplan.checks.storage import STORAGE_CHECKS
@@ -34,6 +35,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *TOKEN_CHECKS,
     *COMPUTE_CHECKS,
     *SUPPORTED_CHECKS,
+    *NEWER_CHECKS,
     *COMMUNICATION_CHECKS,
     *UNHEARD_CHECKS,
     *STORAGE_CHECKS,

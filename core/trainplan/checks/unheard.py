@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trainplan.budgets.framework_defaults import WORDS
+from trainplan.budgets.shape import keeps_scores
 from trainplan.catalogue import entry
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
@@ -39,6 +40,14 @@ def _layerwise(estimate: Estimate) -> bool:
     return framework not in ("megatron", "deepspeed") or _sharded("zero-3", "hsdp")(estimate)
 
 
+def _dense(estimate: Estimate) -> bool:
+    return estimate.model.shape.expert_layers is None
+
+
+def _eager(estimate: Estimate) -> bool:
+    return keeps_scores(estimate.situation)
+
+
 def _own_moments(estimate: Estimate) -> bool:
     optimizer = entry("optimizers", estimate.plan.training.optimizer)
     return optimizer is not None and optimizer.get("moment_bytes") is not None
@@ -64,6 +73,8 @@ DEAF: Final[dict[str, tuple[Deaf, str]]] = {
     "parallelism.overlap_tensor": (_one("parallelism.tensor"), "there is one tensor rank"),
     "parallelism.overlap_expert": (_one("parallelism.expert"), "there is one expert rank"),
     "training.head": (_one("parallelism.tensor"), "there is one tensor rank"),
+    "training.expert_kernels": (_dense, "the model has no experts"),
+    "training.attention_precision": (_eager, "attention that keeps its scores multiplies in 16 bits"),
     "training.gradient_accumulation": (_sharded("none", "zero-1"), "every rank has all gradients"),
     "training.moment_dtype": (_own_moments, "the optimizer has its own type of moments"),
     "training.moe_imbalance": (_one("parallelism.expert"), "there is one expert rank"),

@@ -73,6 +73,9 @@ _OTHERS: Final = {
     "training.moment_dtype": "exp_avg_dtype exp_avg_sq_dtype optimizer_dtype",
     "training.attention": "attention_backend attn_implementation use_flash_attn use_flash_attention_2 flash_attention "
     "use_flash_attention flash_attn attn_type",
+    "training.attention_precision": "fp8_dot_product_attention fp8_multi_head_attention fp8_mha fp8_dpa",
+    "training.expert_kernels": "use_transformer_engine_op_fuser moe_grouped_gemm cutedsl_fused_grouped_mlp",
+    "training.cuda_graphs": "cuda_graph_impl enable_cuda_graph external_cuda_graph cuda_graph cuda_graph_scope",
     "training.kernels": "torch_compile compile transformer_impl enable_compile use_compile",
     "training.loss": "cross_entropy_loss_fusion cross_entropy_fusion_impl loss_fn",
     "training.dropout": "attention_dropout hidden_dropout",

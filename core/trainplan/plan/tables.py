@@ -237,6 +237,16 @@ class Training(Table):
         description="Kernel set, which decides what a layer keeps, and whether operators pass over memory one by one.",
     )
     attention: Literal["flash", "eager"] = Field(default="flash", description="Attention kernel.")
+    attention_precision: Literal["16-bit", "fp8"] = Field(
+        default="16-bit", description="Number type of the products of attention."
+    )
+    expert_kernels: Literal["grouped", "fused"] = Field(
+        default="grouped",
+        description="Kernels of routed experts: grouped products alone, or with gate and quantization in them.",
+    )
+    cuda_graphs: Literal["none", "full-iteration"] = Field(
+        default="none", description="Whether a whole step is launched as one graph."
+    )
     loss: Literal["plain", "compiled", "fused", "fused-in-place", "chunked"] | None = Field(
         default=None,
         description="Loss kernel, which decides the copies of the logits and how often they pass through memory.",

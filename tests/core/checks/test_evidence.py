@@ -39,13 +39,39 @@ def plan(value: float, evidence: str = "published") -> Estimate:
 
 def test_every_row_with_shapes_is_a_run() -> None:
     runs = published_runs()
-    assert len(runs) == 601
+    assert len(runs) == 601 + 34
     assert all(run.source and run.tokens_per_second > 0 and run.step_time > 0 for run in runs)
 
 
 def test_a_run_keeps_its_step_and_its_rate_together() -> None:
     for run in published_runs():
         assert 0 < run.utilization("causal", 5e15) < 1
+
+
+RACK = """format = 1
+[model]
+preset = "deepseek-v3"
+[data]
+train_tokens = "15T"
+sequence_length = 4096
+[batch]
+global_batch_sequences = 4096
+[training]
+precision = "fp8-mixed"
+expert_kernels = "{word}"
+[cluster]
+accelerator = "gb300-nvl72"
+nodes = 64
+"""
+
+
+@pytest.mark.parametrize(("word", "other"), [("grouped", "fused experts"), ("fused", "grouped experts")])
+def test_a_run_with_other_kernels_of_experts_says_so_and_comes_later(word: str, other: str) -> None:
+    near = nearest_runs(estimate(plan_of_text(RACK.format(word=word), "plan.toml")), published_runs(), 12)
+    assert near[0].run.model == "DeepSeekV3"
+    assert near[0].run.fused is (word == "fused")
+    assert all((other in one.differences) is (one.run.fused is not (word == "fused")) for one in near)
+    assert any(other in one.differences for one in near)
 
 
 def test_nearest_runs_are_of_the_same_kind_and_say_what_differs() -> None:

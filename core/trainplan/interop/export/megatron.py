@@ -78,6 +78,7 @@ SAID: Final = (
         for name in ("precision", "optimizer", "moment_dtype", "gradient_dtype", "attention", "loss", "dropout")
     ),
     *(f"training.{name}" for name in ("optimizer_offload", "activation_offload", "head")),
+    *(f"training.{name}" for name in ("attention_precision", "expert_kernels", "cuda_graphs")),
     *(
         f"parallelism.{name}"
         for name in ("tensor", "pipeline", "virtual_pipeline", "context", "expert", "expert_tensor")
@@ -221,7 +222,33 @@ def _kernels(e: Estimate) -> Arguments:
         ("--attention-dropout", f"{float(training.dropout):g}"),
         ("--hidden-dropout", f"{float(training.dropout):g}"),
     ]
-    return found + known(e, "training.loss", _LOSSES)
+    return found + known(e, "training.loss", _LOSSES) + _newer(e)
+
+
+def _newer(e: Estimate) -> Arguments:
+    """Fused experts, attention in fp8 and a graph of a step: docs/user-guide/features of cuda_graph and paged_stash, at d98e8a6.
+
+    Rows of experts have a fixed room in a graph: 1.5 times the mean as in Megatron-Bridge's recipes, or what the plan has.
+    """
+    training, experts = e.plan.training, bool(e.situation.value("model.moe.num_experts"))
+    fused, graphed = training.expert_kernels == "fused" and experts, training.cuda_graphs == "full-iteration"
+    found = flag(fused, "--use-transformer-engine-op-fuser")
+    found += flag(training.attention_precision == "fp8", "--fp8-dot-product-attention")
+    if not graphed:
+        return found
+    found += [("--cuda-graph-impl", "full_iteration"), ("--no-check-for-nan-in-loss-and-grad", "")]
+    if not experts:
+        return found
+    if not fused:
+        raise ExportError("training.cuda_graphs full-iteration: a model with experts needs expert_kernels fused for it")
+    room = max(1.5, float(training.moe_imbalance))
+    return [
+        *found,
+        ("--moe-token-dispatcher-type", "flex"),
+        ("--moe-flex-dispatcher-backend", "hybridep"),
+        ("--moe-expert-rank-capacity-factor", f"{room:g}"),
+        ("--moe-paged-stash", ""),
+    ]
 
 
 def _states(e: Estimate) -> Arguments:

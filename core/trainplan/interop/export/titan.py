@@ -66,7 +66,8 @@ def titan_module(run: Run) -> str:
     lines += [f"    config = {model.function}()"]
     if model.run_layers != model.layers:
         lines += [f"    config.model_spec.model.layers = config.model_spec.model.layers[:{model.run_layers}]"]
-    if run.estimate.plan.parallelism.pipeline > 1 or run.estimate.plan.parallelism.expert > 1:
+    split = run.estimate.plan.parallelism.pipeline > 1 or run.estimate.plan.parallelism.expert > 1
+    if split and run.estimate.plan.training.cuda_graphs == "none":
         lines += ["    config.training.disable_cuda_graphs = True"]  # 0.3.0 captures them without these two alone
     lines += [f"    config.{path} = {value!r}" for path, value in settings]
     return "\n".join([*lines, f"    config.activation_checkpoint = {words[recompute]}", "    return config"]) + "\n"
@@ -155,6 +156,8 @@ def _refuse_training(e: Estimate) -> None:
             "training.gradient_dtype": s.word("training.gradient_dtype") != "fp32",
             "training.kernels": s.word("training.kernels") == "megatron-te",
             "training.attention": t.attention != "flash",
+            "training.attention_precision": t.attention_precision != "16-bit",
+            "training.expert_kernels": t.expert_kernels != "grouped",
             "training.dropout": float(t.dropout) > 0.0,
             "training.optimizer_offload": t.optimizer_offload,
             "training.activation_offload": t.activation_offload,

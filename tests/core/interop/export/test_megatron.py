@@ -159,6 +159,10 @@ def test_a_length_that_changes_is_refused() -> None:
         ("training.optimizer_offload=true", "optimizer_cpu_offload", True),
         ("training.loss=fused-in-place", "cross_entropy_fusion_impl", "te"),
         ("training.kernels=torch-eager", "transformer_impl", "local"),
+        ("training.attention_precision=fp8", "fp8_dot_product_attention", True),
+        ("training.cuda_graphs=full-iteration", "cuda_graph_impl", "full_iteration"),
+        ("training.cuda_graphs=full-iteration", "moe_paged_stash", None),
+        ("training.expert_kernels=fused", "use_transformer_engine_op_fuser", None),
         ("parallelism.bucket_elements=40M", "ddp_bucket_size", "40000000"),
         ("model.preset=deepseek-v3", "mtp_num_layers", None),
     ],
@@ -166,6 +170,19 @@ def test_a_length_that_changes_is_refused() -> None:
 def test_a_field_has_its_argument(edit: str, flag: str, value: object) -> None:
     told = vars(parsed(estimated("llama-3.1-8b", edit)))
     assert told.get(flag) == value
+
+
+def test_a_graph_of_a_step_with_experts_says_their_room_and_needs_them_fused() -> None:
+    """Megatron-LM d98e8a6, docs/user-guide/features/paged_stash.md; room as Megatron-Bridge's recipes."""
+    graph = ["parallelism.schedule=interleaved", "training.cuda_graphs=full-iteration"]
+    fused = vars(parsed(estimated("deepseek-v3", *graph, "training.expert_kernels=fused")))
+    assert fused["use_transformer_engine_op_fuser"] is True
+    assert fused["moe_flex_dispatcher_backend"] == "hybridep"
+    assert (fused["moe_expert_rank_capacity_factor"], fused["moe_paged_stash"]) == ("1.5", True)
+    wide = estimated("deepseek-v3", *graph, "training.expert_kernels=fused", "training.moe_imbalance=2")
+    assert vars(parsed(wide))["moe_expert_rank_capacity_factor"] == "2"
+    with pytest.raises(ExportError, match=r"training\.cuda_graphs full-iteration: .* expert_kernels fused"):
+        megatron_arguments(estimated("deepseek-v3", *graph))
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,8 @@ def test_recompute(word: str, told: str) -> None:
         ("training.dropout=0.1", "training.dropout"),
         ("training.attention=eager", "training.attention"),
         ("training.kernels=megatron-te", "training.kernels"),
+        ("training.attention_precision=fp8", "training.attention_precision"),
+        ("training.expert_kernels=fused", "training.expert_kernels"),
         ("training.optimizer_offload=true", "training.optimizer_offload"),
         ("training.activation_offload=true", "training.activation_offload"),
         ("parallelism.sharding=zero-1", "zero-1"),
