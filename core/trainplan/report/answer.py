@@ -27,7 +27,8 @@ def head(facts: Facts, pen: Markdown) -> list[str]:
     rows += [("changed for this report, not in the file", Code(one)) for one in facts.changed]
     rows += [("date of this report", today.isoformat())] if today else []
     rows += [("written by", f"trainplan-tui {facts.version}")]
-    return [*pen.heading(1, facts.name), *pen.paragraph(plan.description or ""), *pen.table(("this report", ""), rows)]
+    name = facts.name if facts.name.strip() else facts.file
+    return [*pen.heading(1, name), *pen.paragraph(plan.description or ""), *pen.table(("this report", ""), rows)]
 
 
 def answer(facts: Facts, pen: Markdown) -> list[str]:

@@ -229,6 +229,10 @@ def test_no_name_breaks_a_cell(facts: Told, example: str) -> None:
         assert row[-1] == f"unique tokens: of | `{spelled}`"
 
 
+def test_a_name_of_blanks_is_no_name(facts: Told) -> None:
+    assert page(facts('format = 1\nname = "  "\n')).headings[0] == (1, "plan.toml")
+
+
 def test_comments_of_the_file_stand_beside_their_values_but_not_beside_others(facts: Told, example: str) -> None:
     text = example.replace("nodes = 2", "nodes = 2  # two, as agreed")
     assert _row(page(facts(text)), "cluster", "nodes")[-1] == "two, as agreed"
