@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from trainplan.frozen import frozen
@@ -30,3 +31,14 @@ class Finding:
     def coded(self, told: str) -> str:
         """A sentence of it behind its code. What is missing has no code but its own path, and that says nothing more."""
         return told if ":" in self.code else f"{self.code}: {told}"
+
+
+WORDS: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "info": "note"}
+"""What a finding of a severity is called."""
+
+
+def counted(found: Iterable[Finding]) -> str:
+    """`1 error, 5 warnings, 2 notes`."""
+    told = [item.severity for item in found]
+    counts = [(told.count(severity), word) for severity, word in WORDS.items()]
+    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)

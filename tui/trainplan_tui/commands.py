@@ -62,6 +62,7 @@ class Commands:
             "mesh.search": self._search,
             "file.compare": lambda: self._open("comparing", "CompareSheet"),
             "file.save": lambda: self._file("save"),
+            "file.report": lambda: self._file("report"),
             "file.editor": lambda: self._file("edit_text"),
             "file.save_as": lambda: self._file("save_as"),
             "quit.save_as": lambda: self._file("save_as_and_leave"),

@@ -90,6 +90,13 @@ def save_as_and_leave(host: Host) -> None:
     save_as(host, then_leave=True)
 
 
+def report(host: Host) -> None:
+    """Ask for a file and write the report of the plan there."""
+    from trainplan_tui.reporting import ask
+
+    ask(host)
+
+
 def edit_text(host: Host, line: int = 1) -> None:
     """Open the plan's text in the editor and take the result back as one edit; a text that was refused is opened again."""
     from trainplan_tui.outside import editor_copy, told

@@ -81,6 +81,7 @@ KEYS: tuple[Key, ...] = (
     Key("edit.redo", ("ctrl+r", "U"), "redo", "redo", "navigate"),
     Key("file.save", ("w", "ctrl+s"), "save", "save", "navigate"),
     Key("file.save_as", (), "save as", "save as: write under another name", "navigate"),
+    Key("file.report", (), "report", "report: write it as Markdown for a review, or as CSV", "navigate"),
     Key("file.editor", ("e",), "editor", "open the plan in $EDITOR", "navigate"),
     Key("file.diff", ("d",), "diff", "what changed since saving", "navigate"),
     Key("file.compare", ("c",), "compare", "compare with another plan", "navigate"),

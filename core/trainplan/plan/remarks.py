@@ -6,11 +6,13 @@ It reads comments and never writes them: what a remark says is its author's. Onl
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Final
 
-from trainplan.plan.leaves import NAMED
+from trainplan.plan.leaves import NAMED, field_differences
 from trainplan.plan.places import Span, ValuePath, scan
+from trainplan.plan.plan import Plan
 
 REMARK: Final = re.compile(r"[ \t]*(#[^\n]*)")
 
@@ -41,9 +43,24 @@ def remarked(text: str) -> dict[str, tuple[str, str]]:
     return found
 
 
+def standing_remarks(text: str, before: Plan, now: Plan) -> dict[str, str]:
+    """The comment beside each field that has one, without its sign; none beside fields in which two plans differ.
+
+    `text` is that of one of them. Entries of lists go by their name.
+    """
+    found = {path: remark.lstrip("# \t") for path, (_, remark) in remarked(text).items()} if "#" in text else {}
+    moved = {path for path, _, _ in field_differences(before, now)} if before is not now else set[str]()
+    return {path: remark for path, remark in found.items() if remark and path not in moved}
+
+
 def _by_name(text: str, spans: Mapping[ValuePath, Span], path: ValuePath) -> str:
     parts: list[str] = []
     for length, part in enumerate(path):
         name = spans.get((*path[: length + 1], NAMED.get(str(path[length - 1]), ""))) if isinstance(part, int) else None
-        parts.append(str(part) if name is None else name.of(text).strip("\"'"))
+        parts.append(str(part) if name is None else _unquoted(name.of(text)))
     return ".".join(parts)
+
+
+def _unquoted(spelled: str) -> str:
+    """A name as its TOML says it."""
+    return str(tomllib.loads(f"name = {spelled}")["name"]) if "\\" in spelled else spelled.strip("\"'")

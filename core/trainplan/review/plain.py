@@ -145,14 +145,21 @@ def _counts(found: Review) -> str:
 
 def _rung_lines(one: RungReview) -> list[str]:
     rung = one.rung
-    waits = f"waits for {rung.waits_for}" if one.state == "waiting" else ""
-    stale = one.broken or f"measured before {one.changed[0]}" if one.state == "stale" else ""
-    told = [
-        f"{'+' if rung.own else rung.number:>2} {rung.name:<15}{one.state:<9}{rung.reason or stale or waits}".rstrip()
+    told = [f"{'+' if rung.own else rung.number:>2} {rung.name:<15}{one.state:<9}{why_of(one)}".rstrip()]
+    told += [
+        f"     {check.metric:<29} {measured_text(check):>10} {check.pass_if:<12}{check.verdict}"
+        for check in rung.checks
     ]
-    told += [f"     {check.metric:<29} {_measured(check)} {check.pass_if:<12}{check.verdict}" for check in rung.checks]
     return told
 
 
-def _measured(check: CheckState) -> str:
-    return "-".rjust(10) if check.measured is None else f"{check.measured:,.6g}".rjust(10)
+def why_of(one: RungReview) -> str:
+    """Why a rung is waived, stale or waits; empty where its checks say all."""
+    waits = f"waits for {one.rung.waits_for}" if one.state == "waiting" else ""
+    stale = one.broken or f"measured before {one.changed[0]}" if one.state == "stale" else ""
+    return one.rung.reason or stale or waits
+
+
+def measured_text(check: CheckState) -> str:
+    """A measured value, `-` where there is none."""
+    return "-" if check.measured is None else f"{check.measured:,.6g}"

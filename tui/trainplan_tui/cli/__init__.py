@@ -6,6 +6,7 @@ used; 130 interrupted.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from trainplan_tui.cli.arguments import COMMANDS, app_parser, parser
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = list(sys.argv[1:] if words is None else words)
+    _widen()
     try:
         status = _run(arguments)
         sys.stdout.flush()
@@ -31,6 +33,12 @@ def main(words: Sequence[str] | None = None) -> int:
         _close()
         sys.stderr.write(f"not written: {(error.strerror or str(error)).lower()}\n")
         return 2
+
+
+def _widen() -> None:
+    """Where the locale cannot carry a letter of a plan, its number is printed: `\\xe9` for é."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _close() -> None:

@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "search": "legal layouts of the plan's cluster, ranked, and why others were rejected",
     "forecast": "finish and cost as P10, P50 and P90, from simulated histories",
     "review": "readiness and pilot state without the app; exit status 1 while not ready",
+    "report": "a Markdown report to attach to a review, or the quantities as CSV",
     "export": "text for a real launcher; nothing is submitted",
     "new": "write a new plan",
     "import": "a config.json as a plan",
@@ -156,6 +157,12 @@ def _review(sub: Words) -> None:
     _json(sub)
 
 
+def _report(sub: Words) -> None:
+    _plan(sub)
+    sub.add_argument("-o", "--output", metavar="FILE", help="file to write, which must not exist; stdout when absent")
+    sub.add_argument("--csv", action="store_true", help="all quantities in base units, exact, one row each")
+
+
 def _export(sub: Words) -> None:
     _plan(sub)
     sub.add_argument(
@@ -270,6 +277,7 @@ _ADDERS: Final = {
     "search": _search,
     "forecast": _forecast,
     "review": _review,
+    "report": _report,
     "export": _export,
     "new": _new,
     "import": _import,

@@ -8,7 +8,7 @@ from pathlib import Path
 from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
-from trainplan.finding import Finding
+from trainplan.finding import Finding, counted
 from trainplan.published import published_runs
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
@@ -20,7 +20,7 @@ def run(options: Options) -> int:
     if options.json:
         write_json({"format": 1, "findings": [asjson.finding(item) for item in found]})
     else:
-        say(f"{name_of(plan)}: {summary(found)}")
+        say(f"{name_of(plan)}: {counted(found)}")
         for item in found:
             print_finding(item)
     return 1 if any(item.severity == "error" for item in found) else 0
@@ -41,13 +41,6 @@ def _unmirrored(options: Options, estimate: Estimate) -> list[Finding]:
         raise Refused(str(error)) from None
     found = review(estimate.plan, estimate.quantities, record, now.date())
     return [item for item in review_findings(estimate.plan, found) if item.code == "V8" and item.severity != "info"]
-
-
-def summary(found: tuple[Finding, ...]) -> str:
-    """`1 error, 5 warnings, 2 notes`."""
-    words = (("error", "error"), ("warning", "warning"), ("info", "note"))
-    counts = [(sum(item.severity == severity for item in found), word) for severity, word in words]
-    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
 
 
 def print_finding(item: Finding) -> None:

@@ -7,6 +7,8 @@ from trainplan.rows.ledgers import TABLES
 from trainplan_tui.cli.arguments import COMMANDS
 from trainplan_tui.cli.running import Options, say
 
+_OPTIONS = "--set --json --plain --ascii --budget --depth --top --by --nodes --forks --csv --output --help"
+
 _BASH = """_trainplan_tui() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   case $before in
@@ -17,7 +19,7 @@ _BASH = """_trainplan_tui() {
     completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")); return ;;
   esac
   case $word in
-    -*) COMPREPLY=($(compgen -W "--set --json --plain --ascii --budget --depth --top --by --nodes --forks --help" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "%(options)s" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -- "$word")) ;;
   esac
 }
@@ -37,13 +39,15 @@ complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l by -x -a "t
 complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l top -x
 complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l nodes
 complete -c trainplan-tui -n "__fish_seen_subcommand_from search" -l forks
+complete -c trainplan-tui -n "__fish_seen_subcommand_from report" -l csv
+complete -c trainplan-tui -n "__fish_seen_subcommand_from report new import" -s o -l output -r
 complete -c trainplan-tui -l ascii
 complete -c trainplan-tui -l budget -x -a "%(budgets)s\""""
 
 
 def run(options: Options) -> int:
     """Print the script of one shell."""
-    words = {"commands": " ".join(COMMANDS), "kinds": " ".join(KINDS), "budgets": " ".join(TABLES)}
+    words = {"commands": " ".join(COMMANDS), "kinds": " ".join(KINDS), "budgets": " ".join(TABLES), "options": _OPTIONS}
     scripts = {"bash": _BASH % words, "zsh": _ZSH % {"bash": _BASH % words}, "fish": _FISH % words}
     for line in scripts[options.shell].splitlines():
         say(line)

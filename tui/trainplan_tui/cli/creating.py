@@ -53,10 +53,10 @@ def _unreadable(text: str, file: str) -> list[str]:
     return []
 
 
-def write_new(output: Path, text: str) -> None:
-    """Write a file that must not exist. Raises Refused."""
+def write_new(output: Path, text: str, otherwise: str = ", or trainplan-tui set to change it") -> None:
+    """Write a file that must not exist; `otherwise` ends the sentence where it does. Raises Refused."""
     if os.path.lexists(output):
-        raise Refused(f"{output} exists. Another name, or trainplan-tui set to change it")
+        raise Refused(f"{output} exists. Another name{otherwise}")
     try:
         save(output, text, expected_sha256=None)
     except SaveError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from trainplan import asjson, numbers
+from trainplan import asjson
 from trainplan.estimation import Estimate
 from trainplan.explain import Node, meaning, tree
 from trainplan.figure import Blocked, Card, Figure
@@ -16,8 +16,8 @@ from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import resolve
 from trainplan.plan.faults import known_fields, known_tables, nearest_name
 from trainplan.plan.read import UnknownPath
-from trainplan.rows.ledgers import TABLES
-from trainplan.rows.table import FieldRow, cells, short_row
+from trainplan.rows.fields import field_row
+from trainplan.rows.table import cells, short_row
 from trainplan_tui.cli.running import Options, Refused, estimated, say, write_json
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
@@ -67,7 +67,7 @@ def _field(key: str, estimate: Estimate) -> str | None:
 
 def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
     """What a field is, what it says and since when, and the figures that rest on it."""
-    told, moved = cells(_row(path, estimate), estimate), dependents(estimate, path)
+    told, moved = cells(field_row(path, estimate), estimate), dependents(estimate, path)
     if not told.value and (text := _written(path, estimate)) != "":
         told = replace(told, value=text, raw=text, rests_on="file")
     if as_json:
@@ -95,14 +95,6 @@ def _explain_field(path: str, estimate: Estimate, *, as_json: bool) -> None:
     for key in moved:
         row = cells(short_row(key, estimate), estimate)
         say(f"    {row.label:<28} {row.value:>14}  {row.unit:<10}  {key}")
-
-
-def _row(path: str, estimate: Estimate) -> FieldRow:
-    """The field as its ledger writes it; memory of devices and hosts in GiB where no ledger has it."""
-    rows = (row for table in TABLES.values() for row in table.rows if isinstance(row, FieldRow))
-    memory = "memory" in path and estimate.situation[path].unit == "bytes"
-    own = FieldRow(path, "", numbers.device_bytes if memory else numbers.plain)
-    return next((row for row in rows if row.path == path), own)
 
 
 def _written(path: str, estimate: Estimate) -> str:

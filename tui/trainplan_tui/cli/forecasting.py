@@ -7,13 +7,12 @@ import math
 
 from trainplan import asjson
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure, Quantity
+from trainplan.figure import Figure
 from trainplan.forecast import HALF_DAY, Bin, Forecast, forecast
+from trainplan.forecasted import chance_said, cost_said, day_said, days_said, finish_said, point_said
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.read import Opened
-from trainplan.rows.table import lacking
 from trainplan.spread import Driver
-from trainplan.unit import whole
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000
@@ -60,12 +59,13 @@ def _print(plan: Opened, estimate: Estimate, found: Forecast, block: str) -> Non
     say(f"{name_of(plan)}: {found.draws:,} histories, seed {found.seed}")
     for name in ("p10", "p50", "p90"):
         finish, cost = found.quantities[f"forecast.finish.{name}"], found.quantities[f"forecast.cost.{name}"]
-        say(f"{name.upper():<6}{_finish(finish, estimate):<30}{_cost(cost, estimate)}")
-    _print_point(estimate, found)
+        say(f"{name.upper():<6}{finish_said(finish, estimate):<30}{cost_said(cost, estimate)}")
+    if point := point_said(estimate, found):
+        say(point)
     for key, asked in (("deadline", "chance of the deadline"), ("budget", "chance of the budget")):
         chance = found.quantities[f"forecast.chance_{key}"]
         if isinstance(chance, Figure):
-            say(f"{asked:<24}{100 * chance:.1f} %")
+            say(f"{asked:<24}{chance_said(chance)}")
     for line in _histogram(found.histogram, estimate.plan.schedule.start, block):
         say(line)
     if found.drivers:
@@ -76,41 +76,13 @@ def _print(plan: Opened, estimate: Estimate, found: Forecast, block: str) -> Non
         say(f"- {sentence}")
 
 
-def _print_point(estimate: Estimate, found: Forecast) -> None:
-    if found.point_rank is not None:
-        days = float(estimate.money.wall_time) / 86400
-        say(f"the point estimate, {days:.2f} d, lies at P{100 * found.point_rank:.0f}")
-
-
-def _finish(value: Quantity, estimate: Estimate) -> str:
-    if isinstance(value, Blocked):
-        return lacking(value.code)
-    days, start = float(value) / 86400, estimate.plan.schedule.start
-    day = _day(start, float(value))
-    return f"{days:,.2f} d{', ' + day if day else ''}"
-
-
-def _day(start: dt.date | None, seconds: float) -> str:
-    """The day on which a run that begins at midnight of `start` has run so many seconds; empty past the calendar."""
-    try:
-        return "" if start is None else (start + dt.timedelta(seconds=seconds)).isoformat()
-    except OverflowError:
-        return ""
-
-
-def _cost(value: Quantity, estimate: Estimate) -> str:
-    if isinstance(value, Blocked):
-        return f"cost: {lacking(value.code)}"
-    return f"{whole(value)} {estimate.plan.cluster.currency}"
-
-
 def _histogram(bins: tuple[Bin, ...], start: dt.date | None, block: str) -> list[str]:
     most = max((one.share for one in bins), default=0.0)
     return [f"{_half(one, start):<16}{100 * one.share:5.1f} %  {block * round(BAR * one.share / most)}" for one in bins]
 
 
 def _half(one: Bin, start: dt.date | None) -> str:
-    day = _day(start, one.begin)
+    day = day_said(start, one.begin)
     if not day:
         return f"day {one.begin / 86400:,.1f}"
     return f"{day} {'am' if one.begin / HALF_DAY % 2 < 1 else 'pm'}"
@@ -118,4 +90,4 @@ def _half(one: Bin, start: dt.date | None) -> str:
 
 def _ends(driver: Driver) -> str:
     ends = ((driver.low, driver.low_finish), (driver.high, driver.high_finish))
-    return "   ".join(f"{text} {time / 86400:,.2f} d" for text, time in ends)
+    return "   ".join(f"{text} {days_said(time)}" for text, time in ends)

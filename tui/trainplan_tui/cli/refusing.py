@@ -23,7 +23,6 @@ OTHERWISE: Final = {
     "init": "new",
     "create": "new",
     "print": "show",
-    "report": "show",
     "launch": "export",
     "convert": "import",
     "measure": "calibrate",

@@ -6,16 +6,12 @@ import datetime as dt
 from pathlib import Path
 
 from trainplan import asjson
-from trainplan.files.automatic import Checked, automatic_checks
-from trainplan.files.evidence import FileCheck, checked_evidence, evidence_of
-from trainplan.files.pilotlogs import pilot_runs
-from trainplan.files.signoffs import RecordError, record_path, recorded
+from trainplan.files.automatic import Checked
+from trainplan.files.evidence import FileCheck
+from trainplan.files.signoffs import RecordError, record_path
+from trainplan.files.standing import Standing, standing_of
 from trainplan.plan.canonical import plan_hash
-from trainplan.review.computed import computed_checks, is_ready
-from trainplan.review.findings import review_findings
-from trainplan.review.pilotruns import unlike_full_run
 from trainplan.review.plain import as_data, lines
-from trainplan.review.state import review
 from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
@@ -25,33 +21,33 @@ def run(options: Options) -> int:
     plan, estimate = estimated(options)
     now, path = dt.datetime.now(dt.UTC), Path(options.plan)
     try:
-        record = recorded(path, now)
+        found = standing_of(path, estimate, now)
     except RecordError as error:
         raise Refused(str(error)) from None
-    files = checked_evidence(path.parent, evidence_of(record))
-    broken = {one.file: one.message for one in files if one.verdict == "broken"}
-    found = review(plan.plan, estimate.quantities, record, now.date(), broken)
-    runs = pilot_runs(path.parent, plan.plan)
-    told = (*review_findings(plan.plan, found), *unlike_full_run(plan.plan, estimate.quantities, runs))
-    by_itself = computed_checks(plan.plan, estimate.quantities, found, now.date())
-    on_disk = automatic_checks(path.parent, plan.plan, record=record, quantities=estimate.quantities, now=now)
-    looked = (*by_itself, *on_disk)
-    ready = is_ready(found, looked, told)
     if options.json:
-        data = {"format": 1, **as_data(found), "ready": ready, "evidence": [_file(one) for one in files]}
-        data["automatic"] = [_looked(one) for one in looked]
-        write_json({**data, "findings": [asjson.finding(item) for item in told]})
-        return 0 if ready else 1
+        write_json(_as_json(found))
+        return 0 if found.ready else 1
     say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}, {now:%Y-%m-%d %H:%M} UTC, record {record_path(path).name}")
-    for line in lines(found, ready=ready):
+    for line in lines(found.review, ready=found.ready):
         say(line)
-    for one in files:
+    for one in found.files:
         _print_file(one)
-    for one in looked:
+    for one in found.checks:
         say(f"{one.verdict:<8} {one.item}: {one.check}: {one.found}")
-    for item in told:
+    for item in found.findings:
         print_finding(item)
-    return 0 if ready else 1
+    return 0 if found.ready else 1
+
+
+def _as_json(found: Standing) -> dict[str, object]:
+    return {
+        "format": 1,
+        **as_data(found.review),
+        "ready": found.ready,
+        "evidence": [_file(one) for one in found.files],
+        "automatic": [_looked(one) for one in found.checks],
+        "findings": [asjson.finding(item) for item in found.findings],
+    }
 
 
 def _file(one: FileCheck) -> dict[str, str]:

@@ -24,6 +24,7 @@ _HOMES = {
     "search": "searching",
     "forecast": "forecasting",
     "review": "reviewing",
+    "report": "reporting",
     "export": "exporting",
     "new": "creating",
     "import": "importing",

@@ -8,16 +8,17 @@ from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.figure import Card, Choice, Figure
+from trainplan.finding import counted
 from trainplan.labels.rows import SENTENCES
 from trainplan.listings import Listing, listings_of
+from trainplan.mixing import mixture_of
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Opened
 from trainplan.published import published_runs
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table, cells
-from trainplan_tui.cli.checking import print_finding, summary
-from trainplan_tui.cli.mixing import mixture_of
+from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json
 from trainplan_tui.plain import plain_table
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
@@ -134,6 +135,6 @@ def _parts(card: Card) -> str:
 
 def _print_state(plan: Opened, estimate: Estimate, *, with_findings: bool) -> None:
     found = findings(estimate, published_runs())
-    say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}: {summary(found)}")
+    say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}: {counted(found)}")
     for item in found if with_findings else ():
         print_finding(item)

@@ -1,4 +1,4 @@
-"""Sources and stages of the mixture as listings, for `show --budget tokens`: what the Tokens pane draws, in columns."""
+"""Sources and stages of the mixture as listings, for `show --budget tokens` and the report: what the Tokens pane draws."""
 
 from __future__ import annotations
 

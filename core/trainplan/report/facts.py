@@ -1,0 +1,46 @@
+"""What a report is made of. It refuses to read files and a clock: plan, standing and time were asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trainplan import __version__
+from trainplan.checks import findings
+from trainplan.estimation import Estimate
+from trainplan.files.standing import Standing
+from trainplan.finding import Finding
+from trainplan.forecast import Forecast, forecast
+from trainplan.published import published_runs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """One plan as a report tells it. The estimate's `today` dates it.
+
+    `remarks` are the plan file's own comments by the field beside which they stand; `changed` is what was set for this report
+    alone, and is not in the file; `version` is the program's.
+    """
+
+    name: str
+    file: str
+    version: str
+    estimate: Estimate
+    forecast: Forecast
+    findings: tuple[Finding, ...]
+    standing: Standing
+    remarks: Mapping[str, str] = field(default_factory=dict[str, str])
+    changed: tuple[str, ...] = ()
+
+
+def facts_of(
+    name: str,
+    file: str,
+    estimate: Estimate,
+    standing: Standing,
+    remarks: Mapping[str, str] | None = None,
+    changed: tuple[str, ...] = (),
+) -> Facts:
+    """The facts of a plan whose estimate and standing are at hand: with its findings, each fix tried, and its forecast."""
+    found = findings(estimate, published_runs())
+    return Facts(name, file, __version__, estimate, forecast(estimate), found, standing, remarks or {}, changed)
