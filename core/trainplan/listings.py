@@ -18,7 +18,7 @@ from trainplan.reverse import fewest_nodes, largest_micro_batch, longest_sequenc
 from trainplan.review.items import ITEMS
 from trainplan.review.ladder import ladder
 from trainplan.review.quantities import mirror_state
-from trainplan.unit import prefixed, time_said
+from trainplan.unit import amount, time_said
 
 GIB = 2.0**30
 CATEGORIES = (
@@ -124,7 +124,7 @@ def tasks(estimate: Estimate) -> Listing:
             _count(one.items),
             _count(one.shots),
             "generate" if one.generates else "choice",
-            " ".join(prefixed(one.tokens, 3)).replace(" ", "") if isinstance(one.tokens, Figure) else "?",
+            amount(one.tokens, 3) if isinstance(one.tokens, Figure) else "?",
             time_said(one.time) if isinstance(one.time, Figure) else "?",
             _points(one.standard_error),
             _points(one.smallest_difference),

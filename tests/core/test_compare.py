@@ -58,7 +58,7 @@ def test_device_memory_is_in_gib_and_disks_in_tb() -> None:
 
 def test_no_text_is_wider_than_its_column() -> None:
     found = moves("data.train_tokens=20T")
-    assert (found["tokens.sequences"].before, found["tokens.sequences"].moved) == ("1.904G", "+0.537G")
+    assert (found["tokens.sequences"].before, found["tokens.sequences"].moved) == ("1.904B", "+0.537B")
     assert all(len(text) <= 12 for move in found.values() for text in (move.before, move.after, move.moved))
 
 

@@ -137,7 +137,7 @@ async def test_a_log_of_a_rung_that_takes_nothing_says_where_it_counts(play, exa
 async def test_what_is_seen_of_a_source_stands_whole_under_its_row(play, example: str) -> None:
     app = await play(example, "2 / math enter")
     told = tail_of(app)
-    assert "seen 180.0B, effective 751.4B; 5 epochs built" in told
+    assert "seen 180B, effective 751.4B; 5 epochs built" in told
     assert "…" not in told
 
 

@@ -1,17 +1,10 @@
-"""How checks write tokens, passes and weights in a sentence: few digits, rounded to the side that holds."""
+"""How checks write passes and weights in a sentence: few digits, rounded to the side that holds."""
 
 from __future__ import annotations
 
 import math
 
-from trainplan.unit import prefixed, significant
-
-
-def tokens(value: float) -> str:
-    """Tokens with a prefix and at most four digits, as people type them: 15.2T, 180B."""
-    number, prefix = prefixed(value, 4)
-    number = number.rstrip("0").rstrip(".") if "." in number else number
-    return number + {"G": "B"}.get(prefix, prefix)
+from trainplan.unit import significant
 
 
 def at_most(value: float, digits: int = 4) -> float:

@@ -12,7 +12,7 @@ from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
-from trainplan.unit import prefixed, whole
+from trainplan.unit import amount, whole
 
 DAY: Final = 86_400
 MOST_DAYS: Final = 36_500
@@ -254,7 +254,7 @@ def expert_parameters(estimate: Estimate) -> list[Finding]:
     every, active = estimate.model.parameters, estimate.model.active_parameters
     if not isinstance(every, Figure) or not isinstance(active, Figure) or active >= every:
         return []
-    fewer, all_of = (" ".join(prefixed(count, 3)) for count in (active, every))
+    fewer, all_of = (amount(count, 3) for count in (active, every))
     message = f"time follows {fewer} active parameters, memory and checkpoints all {all_of}"
     return [Finding("C11", "info", "compute", message, "", ("model.preset",))]
 

@@ -16,7 +16,7 @@ from trainplan.frozen import frozen
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.numbers import Scale, Style
 from trainplan.plan.describe import words_of
-from trainplan.unit import Quantity
+from trainplan.unit import Quantity, amount
 
 
 @frozen
@@ -231,11 +231,7 @@ def _short_tokens(value: float) -> Scale:
 
 class _Prefixed(Scale):
     def moved(self, before: float, after: float) -> str:
-        delta = after - before
-        for factor, prefix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-            if abs(delta) >= factor:
-                return f"{delta / factor:+.4g}{prefix}"
-        return f"{delta:+,.0f}" if delta else ""
+        return f"{'+' if after > before else '-'}{amount(abs(after - before))}" if after != before else ""
 
 
 def choices_of(path: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath
 from trainplan.rows.table import blocked_by, rests
-from trainplan.unit import numbered
+from trainplan.unit import amount, numbered
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
@@ -128,14 +128,12 @@ def _of_source(id_: str, shown: Shown) -> list[str]:
     source = next((one for one in shown.estimate.mixture.rows if one.name == name), None)
     if source is None or not isinstance(source.passes, Figure) or not isinstance(source.passes.origin, Card):
         return [f"{name}: passes cannot be told; {rests(source.passes) if source else 'no such source'}"]
-    from trainplan_tui.panes.sources import short
-
     filled = put_in(source.passes.origin, source.passes, shown.estimate)
     limit = f", limit {float(source.limit):g}" if isinstance(source.limit, Figure) else ""
     drawn = source.drawn
     made = f"drawn = {put_in(drawn.origin, drawn, shown.estimate)}" if isinstance(drawn.origin, Card) else ""
     kept = [
-        f"{word} {short(value)}"
+        f"{word} {amount(value)}"
         for word, value in (("seen", source.seen), ("effective", source.effective))
         if isinstance(value, Figure)
     ]

@@ -6,11 +6,12 @@ from trainplan.figure import Figure
 from trainplan.plan.tables import Stage
 from trainplan.rows.ledgers import TOKENS as LEDGER
 from trainplan.rows.table import FieldRow, FigureRow
+from trainplan.unit import amount
 from trainplan_tui.panes import sources
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, TOKENS
 from trainplan_tui.panes.rows import BodyRow, rule_row
-from trainplan_tui.panes.sources import PASSED, contract_rows, short, source_rows, stage_rows
+from trainplan_tui.panes.sources import PASSED, contract_rows, source_rows, stage_rows
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -52,7 +53,7 @@ def _stages_title(shown: Shown) -> str:
 
 
 def _end(stage: Stage) -> str:
-    return stage.until_tokens.text or f"{stage.until_tokens:,.0f}" if stage.until_tokens is not None else "the end"
+    return stage.until_tokens.text or amount(stage.until_tokens) if stage.until_tokens is not None else "the end"
 
 
 def views(shown: Shown) -> int:
@@ -87,7 +88,7 @@ def _seen(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
     mixture, train = shown.estimate.mixture, shown.estimate.tokens.train_tokens
     if not isinstance(mixture.unique_seen, Figure) or not isinstance(train, Figure):
         return []
-    told = f"{short(mixture.unique_seen)} new"
+    told = f"{amount(mixture.unique_seen)} new"
     room = width - 15 - len(told)
     parts = [(float(mixture.unique_seen), glyphs.solid), (float(train) - float(mixture.unique_seen), glyphs.rest)]
     canvas = Canvas(width, glyphs)

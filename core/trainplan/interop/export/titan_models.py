@@ -21,7 +21,7 @@ from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.shape import Model
 from trainplan.plan.tables import Table
-from trainplan.unit import prefixed
+from trainplan.unit import amount
 
 MODELS: Final = {
     "llama-3.1-8b": ("llama3", "8B", "llama3_8b"),
@@ -94,7 +94,7 @@ def _shown(s: Situation, path: str) -> str:
 def _sizes(e: Estimate, other: Situation) -> str:
     """How many parameters both have, which says at once how far they are."""
     counts = (model_budget(other).parameters, e.model.parameters)
-    words = ["".join(prefixed(float(one))).replace("G", "B") if isinstance(one, Figure) else "?" for one in counts]
+    words = [amount(float(one)) if isinstance(one, Figure) else "?" for one in counts]
     return f"with {words[0]} parameters where the plan has {words[1]}"
 
 
