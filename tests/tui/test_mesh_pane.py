@@ -259,3 +259,23 @@ async def test_the_heading_says_what_else_there_is_where_no_column_has_a_head(
 
 async def test_a_high_window_has_the_heads_of_the_ledgers_columns(play, example) -> None:
     assert "rests on" in (await play(example, "5", size=(160, 45))).seen[2]
+
+
+@pytest.mark.parametrize("view", [0, 1, 2])
+async def test_the_side_shows_what_the_view_at_the_left_does_not(play, example, view: int) -> None:
+    app = await play(example, "5" + " v" * view, size=(160, 60))
+    left, right = (
+        [line[:80].strip("\u2500 \u2502") for line in app.seen],
+        [line[80:].strip("\u2500 \u2502") for line in app.seen],
+    )
+    for title in ("sent in one step", "one step, ", "mesh, "):
+        assert sum(line.startswith(title) for line in left + right) == 1 or view == 2, title
+    assert any(line.startswith("sent in one step") for line in right) == (view != 1)
+    assert any(line.startswith("one step, ") for line in right) == (view > 0)
+
+
+async def test_the_picture_alone_leaves_nothing_out(play, example) -> None:
+    for keys, titles in (("5 z", ("sent in one step", "one step, ", "mesh, ")), ("2 z", ("passes, most first",))):
+        app = await play(example, keys, size=(160, 45))
+        for title in titles:
+            assert any(line.strip("\u2500 ").startswith(title) for line in app.seen), title

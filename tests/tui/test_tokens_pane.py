@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 
@@ -88,3 +90,19 @@ async def test_small_weights_are_rounded_never_cut(play, example) -> None:
 async def test_other_views_say_which_they_are(play, example) -> None:
     app = await play(example, "2 v")
     assert "view 2 of" in app.seen[2]
+
+
+async def test_the_bar_of_weights_is_what_the_sampler_draws_by_where_the_plan_gives_none(play) -> None:
+    """OLMo 2 7B gives unique tokens alone: its sampler draws by size, so the first of seven sources has 95 %."""
+    plan = Path(__file__).resolve().parents[2] / "plans" / "olmo-2-7b.toml"
+    app = await play(plan.read_text(encoding="utf-8"), "2", size=(160, 45))
+    bar = next(line[80:] for line in app.seen if line[80:].startswith("\u2502  run"))
+    assert bar.count("\u2588") == pytest.approx(0.951 * (78 - 16), abs=1)
+    legend = " ".join(line[80:] for line in app.seen)
+    assert all(name in legend for name in ("dclm", "open-web-math", "\u2591 2 more"))
+
+
+async def test_bars_of_passes_stand_once(play, example) -> None:
+    for keys, expected in (("2", 0), ("2 v", 1)):
+        app = await play(example, keys, size=(160, 45))
+        assert sum("passes, most first" in line[80:] for line in app.seen) == expected

@@ -49,7 +49,7 @@ def _points(value: Figure) -> str:
     return f"{100 * value:.1f} pp" if isinstance(value, Figure) else "?"
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """The smallest real difference of each task as a bar: shorter tells more."""
     told = [task for task in shown.estimate.evaluation.rows if isinstance(task.smallest_difference, Figure)]
     if not told:

@@ -202,7 +202,7 @@ def _parts(rank: RankMemory) -> MemoryParts:
     return MemoryParts(activations, weights, logits, gradients, states, max(0.0, rest))
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """Every instant of the worst rank, and a restore, which is no part of the peak: what each holds."""
     memory = shown.estimate.memory
     if not isinstance(memory.worst_rank, Figure):

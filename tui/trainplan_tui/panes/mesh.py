@@ -268,8 +268,8 @@ def proposed(plan: Plan) -> str:
     )
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    """What the layout gives, and what it sends in one step."""
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
+    """What the layout gives; then what the view at the left leaves out: what is sent, or the mesh and the step."""
     lines = [rule("what the layout gives", width, "", glyphs)]
     for key in ("parallelism.world_size", "parallelism.data", "tokens.microbatches", "parallelism.bubble"):
         told = cells(FigureRow(key, numbers.percent if key.endswith("bubble") else None), shown.estimate)
@@ -277,5 +277,6 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         canvas.put(4, told.label)
         canvas.right(40, f"{told.value} {told.unit}".strip(), bold=True)
         lines.append(canvas.line())
-    sent = [row.line for row in sent_rows(shown, width, glyphs)]
-    return [*lines, *sent]
+    drawings = [*map_rows(shown, width, glyphs), *waterfall_rows(shown, width, glyphs)] if view != 0 else []
+    sent = sent_rows(shown, width, glyphs) if view != 1 else []
+    return [*lines, *(row.line for row in (*drawings, *sent))]

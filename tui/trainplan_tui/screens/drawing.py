@@ -246,7 +246,7 @@ def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow],
 
     width = view.width - LEDGER - 2
     places = range(2, parts.footer)
-    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs)]
+    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs, view.part)]
     moved = moves(shown, width, max(4, len(places) - len(found) - 4))
     if moved:
         found += [(), rule("what it moved", width, "", view.glyphs)]
