@@ -30,3 +30,21 @@ class Finding:
     def coded(self, told: str) -> str:
         """A sentence of it behind its code. What is missing has no code but its own path, and that says nothing more."""
         return told if ":" in self.code else f"{self.code}: {told}"
+
+
+HOMES: Final = {
+    "data": "tokens",
+    "batch": "tokens",
+    "model": "model",
+    "memory": "memory",
+    "parallelism": "parallelism",
+    "storage": "storage",
+    "reliability": "reliability",
+    "evaluation": "evaluation",
+}
+"""Budgets by the tables of the plan that belong to them; all others belong to compute."""
+
+
+def budget_of(path: str) -> str:
+    """The budget in which a field of the plan is decided."""
+    return HOMES.get(path.split(".", maxsplit=1)[0], "compute")

@@ -149,3 +149,24 @@ async def test_a_save_that_fails_says_why_first_and_whole(play, example: str, mo
     told = tail_of(await play(example, "enter 15T enter w"))
     assert "plan.toml: not written: the file is read-only. Write permission, or another name. Edits are kept" in told
     assert "save as writes elsewhere" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "figure", "path"),
+    [
+        ('write_bandwidth = "100GB/s"', 'write_bandwidth = "1B/s"', "wall%time", "storage.write_bandwidth"),
+        ("\ntensor = 1", "\ntensor = 7", "microbatches", "parallelism.tensor"),
+        ("\ncontext = 1", "\ncontext = 7", "microbatches", "parallelism.context"),
+    ],
+)
+async def test_a_blocked_figure_says_what_blocks_it_and_leads_there(
+    play, example: str, old: str, new: str, figure: str, path: str
+) -> None:
+    """Not only where a field is missing: also where a rule blocks it, or a number that nothing can be made of."""
+    assert old in example
+    keys = f"/ {figure.replace('%', ' space ')} enter"
+    told = " ".join(lines_of(await play(example.replace(old, new), keys)))
+    assert "cannot be told: " in told
+    assert f"enter there goes to {path}" in told
+    app = await play(example.replace(old, new), f"{keys} x enter")
+    assert app.box().path == path

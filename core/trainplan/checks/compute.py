@@ -156,6 +156,12 @@ def range_holds_value(estimate: Estimate) -> list[Finding]:
     ]
 
 
+def _too_late(estimate: Estimate, available: Figure) -> tuple[str, ...]:
+    """The field that leaves no time: downtime that is longer than all of it, else the deadline."""
+    fields = ("schedule.deadline", "schedule.planned_downtime")
+    return fields[::-1] if estimate.situation[fields[1]] >= available else fields[:1]
+
+
 def infeasible_deadline(estimate: Estimate) -> list[Finding]:
     """C8: the deadline asks for more utilization than the evidence shows, or leaves no time at all."""
     need, use, money = estimate.money.required_utilization, estimate.speed.utilization, estimate.money
@@ -170,7 +176,7 @@ def infeasible_deadline(estimate: Estimate) -> list[Finding]:
                     "compute",
                     "no time is left before the deadline",
                     _in_time(estimate) or "a later deadline",
-                    ("schedule.deadline",),
+                    _too_late(estimate, money.available_time),
                     1e5,
                 )
             ]

@@ -12,7 +12,7 @@ from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath
-from trainplan.rows.table import blocked_by, rests
+from trainplan.rows.table import lacking, rests
 from trainplan.unit import amount, numbered
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
@@ -156,12 +156,8 @@ def _place(path: str, shown: Shown) -> int | None:
 
 def _of_figure(value: Value, shown: Shown) -> list[str]:
     if isinstance(value, Blocked):
-        why = value.code.removeprefix("missing:")
-        return [
-            f"cannot be told: {why} is missing"
-            if blocked_by(value.code) == "missing"
-            else blocked_by(value.code) or "does not apply"
-        ]
+        path = deciding(value.code, shown)
+        return [f"{untold(value.code, shown)}.", *([f"x explains it; enter there goes to {path}"] if path else [])]
     if isinstance(value, Choice):
         return [value.source]
     if isinstance(value.origin, Card):
@@ -171,6 +167,22 @@ def _of_figure(value: Value, shown: Shown) -> list[str]:
             f"source: {value.origin.source}",
         ]
     return [f"{value.origin.name}: {value.origin.source}"]
+
+
+def untold(code: str, shown: Shown) -> str:
+    """Why a value cannot be told, in a sentence: the field that is missing, or the finding that blocks it."""
+    why = shown.why(code)
+    if code.startswith("missing:") or why is None:
+        return f"cannot be told: {lacking(code)}" if code != "none" else "does not apply"
+    return f"cannot be told: {why.coded(why.message)}"
+
+
+def deciding(code: str, shown: Shown) -> str:
+    """The field that leads out of a blocked value; empty where none does."""
+    why, path = shown.why(code), code.removeprefix("missing:")
+    if why is not None and why.paths:
+        return why.paths[0]
+    return path if path != code and not path.startswith("catalogue.") else ""
 
 
 def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:
