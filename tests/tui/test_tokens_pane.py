@@ -106,3 +106,21 @@ async def test_bars_of_passes_stand_once(play, example) -> None:
     for keys, expected in (("2", 0), ("2 v", 1)):
         app = await play(example, keys, size=(160, 45))
         assert sum("passes, most first" in line[80:] for line in app.seen) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "seen"),
+    [
+        ("l enter 0.123456", "[0.123456 ]   2.528T  0.19"),
+        ("l enter 0.25", "[0.25 ]         4.3T  0.32"),
+        ("l enter 0.0000000000001", "[000000000001 ] 800B  0.06"),
+        ("l l enter 0.12345", "[0.80] [0.12345 ]     0.84"),
+        ("l l enter 0.1", "[0.80] [0.1 ]"),
+    ],
+)
+async def test_what_is_typed_into_a_small_box_stands_whole(play, example, keys: str, seen: str) -> None:
+    """A box grows to thirteen cells over what is beside it, which is never seen in half."""
+    app = await play(example, f"2 / web enter {keys}")
+    assert seen in source(app, "web")
+    app = await play(example, f"2 / web enter {keys} esc")
+    assert "[0.80] [0.50]" in source(app, "web")
