@@ -170,3 +170,25 @@ async def test_a_blocked_figure_says_what_blocks_it_and_leads_there(
     assert f"enter there goes to {path}" in told
     app = await play(example.replace(old, new), f"{keys} x enter")
     assert app.box().path == path
+
+
+async def test_a_save_where_nothing_can_be_made_offers_a_path_elsewhere(
+    play, example: str, monkeypatch, tmp_path
+) -> None:
+    from trainplan.files.save import SaveError
+    from trainplan_tui import filing
+    from trainplan_tui.session import Session
+
+    def refused(session, path=None):
+        raise SaveError(session.path, f"the file system of {session.path.parent} is read-only", "Another folder")
+
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(Session, "save", refused)
+    monkeypatch.setattr(filing, "_takes_files", lambda path: False)
+    app = await play(example, "enter 15T enter w")
+    told = " ".join(line.strip() for line in lines_of(app))
+    assert "home/plan.toml" in told
+    assert "is read-only. Another folder. Edits are kept; this writes elsewhere" in told
+    assert "Write permission" not in told
