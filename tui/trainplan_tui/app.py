@@ -156,6 +156,8 @@ class PlanApp(KeyedApp):
             self.grid.show(picture.lines, picture.cursor, width)
         else:
             self._paint_plan(width, height)
+        if self.opened is not None:
+            self.forecaster.see(self.opened.shown)
 
     def _paint_plan(self, width: int, height: int) -> None:
         self.checker.look(self.session, self.cursor.shown_pane.module)
@@ -169,8 +171,6 @@ class PlanApp(KeyedApp):
             picture = draw(shown, view, rows)
             self.cursor.tops[self.cursor.pane] = picture.first
         self.grid.show(picture.lines, picture.cursor, width)
-        if shown.forecast is None and not shown.trying:
-            self.forecaster.ask(shown.estimate, None if shown.saved_forecast else shown.saved)
 
     def view(self, rows: Sequence[BodyRow]) -> View:
         """Where everything is, for the picture."""
