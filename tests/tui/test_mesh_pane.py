@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -197,7 +198,7 @@ async def test_every_transfer_can_be_reached_and_its_time_explained(play, bad) -
     assert app.rows()[app.cursor.position(app.rows())] is not rows[0]
     app = await play(bad, "5 v G x")
     last, seen = table[-1], "\n".join(app.seen)
-    assert f"Explain time of {last.dimension}, {last.name}" in seen
+    assert f"Explain time of {last.dimension}: {last.name}" in seen
     assert app.sheets[-1].node.value == last.time
     assert app.sheets[-1].branches()
 
@@ -279,3 +280,11 @@ async def test_the_picture_alone_leaves_nothing_out(play, example) -> None:
         app = await play(example, keys, size=(160, 45))
         for title in titles:
             assert any(line.strip("\u2500 ").startswith(title) for line in app.seen), title
+
+
+async def test_labels_with_commas_stand_apart_in_what_a_field_moves(play, example) -> None:
+    """`predicted step, predicted step, low, predicted step, high` is three labels or five."""
+    fabric = example.replace("[cluster]", '[cluster]\nscale_out_bandwidth = "50GB/s"', 1)
+    app = await play(fabric, "5 / fabric enter")
+    said = " ".join(line.strip() for line in app.seen[-4:])
+    assert re.search(r"Moves \d+ rows: [^;,]+; predicted step, low; predicted step, high; \.\.\. ", said)

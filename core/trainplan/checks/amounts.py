@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from trainplan.labels.series import series
 from trainplan.unit import significant
 
 
@@ -35,5 +36,5 @@ def share(value: float) -> str:
 
 def listed(names: list[str], most: int = 3) -> str:
     """Names in a sentence: the first few, and how many more there are."""
-    shown = ", ".join(names[:most])
+    shown = series(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -8,6 +8,7 @@ from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels.names import quantity_label
+from trainplan.labels.series import series
 from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
@@ -95,8 +96,8 @@ def _of_field(path: str, shown: Shown) -> list[str]:
         return [*sentences, f"enter shows what each choice would do ({_line(path, shown)})"]
     lines = _line(path, shown)
     if moved:
-        names = ", ".join(quantity_label(key) for key in moved[:3])
-        sentences.append(f"Moves {numbered(len(moved), 'row')}: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
+        names = series([*(quantity_label(key) for key in moved[:3]), *(["..."] if len(moved) > 3 else [])])
+        sentences.append(f"Moves {numbered(len(moved), 'row')}: {names} ({lines})")
     else:
         sentences.append(f"{waiting(path, shown) or unmoving(path)} ({lines})")
     return sentences

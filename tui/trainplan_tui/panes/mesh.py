@@ -142,7 +142,7 @@ def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = transfers(shown.estimate)
     if not listing.rows:
         return [note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs)]
-    ids = [f"{SENT}{row[0]}, {row[1]}" for row in listing.rows]
+    ids = [f"{SENT}{row[0]}: {row[1]}" for row in listing.rows]
     found = listing_rows(listing, width, glyphs, reach="sent", ids=ids)
     sending = {row[0] for row in listing.rows}
     silent = [one.dimension for one in shown.estimate.communication.table if one.dimension not in sending]
@@ -153,7 +153,7 @@ def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
 
 def sent_time(id_: str, estimate: Estimate) -> Value:
     """The time of the operation of a row of what is sent. It has no key: only what of it stays in sight is a quantity."""
-    return next((one.time for one in estimate.communication.table if id_ == f"{SENT}{one.dimension}, {one.name}"), GONE)
+    return next((one.time for one in estimate.communication.table if id_ == f"{SENT}{one.dimension}: {one.name}"), GONE)
 
 
 def views(shown: Shown) -> int:

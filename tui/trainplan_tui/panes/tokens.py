@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainplan.budgets.mixture import SourceBudget
 from trainplan.figure import Figure
+from trainplan.labels.series import series
 from trainplan.plan.tables import Stage
 from trainplan.rows.ledgers import TOKENS as LEDGER
 from trainplan.rows.table import FieldRow, FigureRow
@@ -53,7 +54,7 @@ def _stages_title(shown: Shown) -> str:
         count = len(shown.plan.data.sources)
         return f"{count} source{'' if count == 1 else 's'}, one stage"
     ends = [f"stage {i + 1} {stage.name or ''} to {_end(stage)}" for i, stage in enumerate(stages[:3])]
-    return ", ".join(ends) + (f", and {len(stages) - 3} more" if len(stages) > 3 else "")
+    return series([*ends, *([f"and {len(stages) - 3} more"] if len(stages) > 3 else [])])
 
 
 def _end(stage: Stage) -> str:

@@ -17,6 +17,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.interop.export.run import ExportError, Run, whole
+from trainplan.labels.series import series
 from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.shape import Model
@@ -66,7 +67,7 @@ def titan_model(run: Run) -> TitanModel:
     _, nearest, given, other = min(told, key=lambda one: one[0])
     raise ExportError(
         f"model: torchtitan has no model of this shape; the nearest, {nearest} {_sizes(run.estimate, given)}, differs in "
-        + ", ".join(_difference(run.estimate.situation, given, path) for path in other)
+        + series(_difference(run.estimate.situation, given, path) for path in other)
     )
 
 
