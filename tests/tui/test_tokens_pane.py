@@ -124,3 +124,21 @@ async def test_what_is_typed_into_a_small_box_stands_whole(play, example, keys: 
     assert seen in source(app, "web")
     app = await play(example, f"2 / web enter {keys} esc")
     assert "[0.80] [0.50]" in source(app, "web")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "keys", "seen"),
+    [
+        ('"15.6T"', "11135877120000", "2", "[ 11.13587712T]"),
+        ('"15.6T"', "11135877120123", "2", "[ 11.13587712T]"),
+        ('capacity = "2PB"', "capacity = 2000000000000000", "6", "[          2PB]"),
+        ('write_bandwidth = "100GB/s"', "write_bandwidth = 100000000000", "6", "[      100GB/s]"),
+    ],
+)
+async def test_a_long_number_stands_in_its_box_with_a_prefix_and_is_never_cut(
+    play, example, old: str, new: str, keys: str, seen: str
+) -> None:
+    assert old in example
+    app = await play(example.replace(old, new, 1), keys)
+    assert any(seen in line for line in app.seen), "\n".join(app.seen)
+    assert not any("\u2026]" in line for line in app.seen)

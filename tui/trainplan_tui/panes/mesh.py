@@ -68,6 +68,8 @@ GRID = (
 )
 """Rows of a low window: two fields and what follows from the layout."""
 
+SHORTER = {"parallelism.predicted_utilization": "predicted MFU"}
+"""Labels that a row of the grid has no room for."""
 EXPERTS = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.predicted_utilization")
 
 
@@ -84,7 +86,7 @@ def _grid_row(row: tuple[str, str, str], shown: Shown, width: int, glyphs: Glyph
         for path, column in zip(row[:2], (4, 31), strict=True)
     ]
     told = cells(FigureRow(row[2], numbers.percent if row[2].endswith("bubble") else None), shown.estimate)
-    canvas.put(59, told.label, "dim", end=72)
+    canvas.put(59, SHORTER.get(row[2], told.label), "dim", end=72)
     canvas.right(width - 1, f"{told.value} {told.unit}".strip(), bold=shown.valid)
     return BodyRow(row[0], "field", canvas.line(), tuple(boxes))
 
