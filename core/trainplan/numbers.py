@@ -172,19 +172,6 @@ def token_rate(value: float) -> Scale:
     return _digits(value, 1, 4, "tok/s")
 
 
-def time(value: float) -> Scale:
-    """A time in ms, s, min, h or d, four digits."""
-    for least, factor, unit in (
-        (2 * 86400.0, 86400.0, "d"),
-        (7200.0, 3600.0, "h"),
-        (120.0, 60.0, "min"),
-        (1.0, 1.0, "s"),
-    ):
-        if abs(value) >= least:
-            return _digits(value, factor, 4, unit)
-    return _digits(value, 1e-3, 4, "ms") if value else Scale(1, 0, "s")
-
-
 @frozen
 class _Clock(Scale):
     """Minutes and seconds as people say them: 11min 23s."""
@@ -198,11 +185,14 @@ class _Clock(Scale):
         return f"{'+' if after > before else '-'}{time_said(abs(after - before))}"
 
 
-def clock(value: float) -> Scale:
-    """As `time`, but minutes with seconds below an hour, and hours from there: 11min 23s, 1.25 h."""
+def time(value: float) -> Scale:
+    """A time in ms, s, minutes with seconds, h or d, four digits: 11min 23s, 1.250 h."""
     if 120 <= abs(value) < 3600:
         return _Clock(1, 0, "")
-    return _digits(value, 3600.0, 4, "h") if 3600 <= abs(value) < 7200 else time(value)
+    for least, factor, unit in ((2 * 86400.0, 86400.0, "d"), (3600.0, 3600.0, "h"), (1.0, 1.0, "s")):
+        if abs(value) >= least:
+            return _digits(value, factor, 4, unit)
+    return _digits(value, 1e-3, 4, "ms") if value else Scale(1, 0, "s")
 
 
 def hours(value: float) -> Scale:

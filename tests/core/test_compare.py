@@ -79,13 +79,13 @@ def test_a_scale_for_two_keeps_the_digits_of_the_smaller_one() -> None:
     ],
 )
 def test_times_below_an_hour_are_minutes_and_seconds(seconds: float, text: str) -> None:
-    scale = numbers.clock(seconds)
+    scale = numbers.time(seconds)
     assert f"{scale.text(seconds)} {scale.unit}".strip() == text
 
 
 def test_a_time_moves_in_minutes_and_seconds() -> None:
-    assert numbers.clock(683.2).moved(600.0, 683.2) == "+83.20 s"
-    assert numbers.clock(683.2).moved(683.2, 683.2) == ""
+    assert numbers.time(683.2).moved(600.0, 683.2) == "+83.20 s"
+    assert numbers.time(683.2).moved(683.2, 683.2) == ""
 
 
 def test_a_number_that_grew_tenfold_is_told_in_times() -> None:

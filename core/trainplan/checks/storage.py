@@ -36,7 +36,7 @@ def spell(seconds: float) -> str:
         return "less than 1 ms"
     number, unit = duration(seconds)
     if not unit:
-        return number.replace("min 0s", " min")
+        return number.removesuffix(" 0s")
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 

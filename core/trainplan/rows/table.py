@@ -209,12 +209,12 @@ SUFFIXES: Final = {"bytes": "B", "bytes/s": "B/s"}
 
 def _fitted(value: float, unit: str) -> str:
     """A number that is too long for its box with a prefix, and all the digits that the box holds: 11.13587712T."""
-    for digits in range(BOX, 0, -1):
+    digits, text = BOX, " " * (BOX + 1)
+    while digits and len(text) > BOX:
         number, prefix = prefixed(value, digits)
         suffix = SUFFIXES.get(unit)
         text = amount(value, digits) if suffix is None else f"{without_zeros(number)}{prefix}{suffix}"
-        if len(text) <= BOX:
-            return text
+        digits -= 1
     return text
 
 
