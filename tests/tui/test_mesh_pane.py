@@ -288,3 +288,11 @@ async def test_labels_with_commas_stand_apart_in_what_a_field_moves(play, exampl
     app = await play(fabric, "5 / fabric enter")
     said = " ".join(line.strip() for line in app.seen[-4:])
     assert re.search(r"Moves \d+ rows: [^;,]+; predicted step, low; predicted step, high; \.\.\. ", said)
+
+
+@pytest.mark.parametrize("keys", ["!", "/ tensor esc ! enter"])
+async def test_a_finding_leads_into_the_pane_that_it_names(play, example, keys: str) -> None:
+    """Memory shows the degrees too, before Parallelism; a finding of the layout is told of as one of 5 Mesh."""
+    broken = example.replace("\ntensor = 1", "\ntensor = 7")
+    app = await play(broken, keys)
+    assert (app.cursor.shown_pane.module, app.row().id) == ("mesh", "parallelism.tensor")
