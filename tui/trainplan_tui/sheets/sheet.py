@@ -56,7 +56,7 @@ class Host(Protocol):
         ...
 
     def jump(self, where: str, budget: str = "") -> bool:
-        """Close all sheets, put the cursor on a plan path or quantity, in the pane of a budget before others; false where in none."""
+        """Close all sheets, put the cursor on a plan path or quantity, in a budget's pane before others; false where in none."""
         ...
 
     def start_edit(self, path: str, budget: str = "") -> None:
