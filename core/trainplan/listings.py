@@ -13,7 +13,7 @@ from trainplan.changes import single_changes
 from trainplan.dryrun import dry_runs
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
-from trainplan.numbers import Style, disk_bytes, time
+from trainplan.numbers import Scale, Style, disk_bytes, time
 from trainplan.reverse import fewest_nodes, largest_micro_batch, longest_sequence
 from trainplan.review.items import ITEMS
 from trainplan.review.ladder import ladder
@@ -56,7 +56,7 @@ def ranks(estimate: Estimate) -> Listing:
             float(one.total),
             float(estimate.memory.usable) - float(one.total),
         )
-        told = (*(f"{value / GIB:,.1f}" for value in amounts), one.worst.name)
+        told = (*(Scale(GIB, 1, "").text(value) for value in amounts), one.worst.name)
         if found and found[-1][1:] == told:
             first = found[-1][0].split(" to ")[0]
             found[-1] = (f"{first} to {one.rank}", *told)
