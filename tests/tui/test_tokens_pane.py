@@ -142,3 +142,11 @@ async def test_a_long_number_stands_in_its_box_with_a_prefix_and_is_never_cut(
     app = await play(example.replace(old, new, 1), keys)
     assert any(seen in line for line in app.seen), "\n".join(app.seen)
     assert not any("\u2026]" in line for line in app.seen)
+
+
+async def test_the_saved_value_of_a_source_and_of_a_weight_comes_back_and_is_never_erased(play, example) -> None:
+    for keys in ("2 / math enter =", "2 / math enter enter 200B enter =", "2 / math enter l ="):
+        assert (await play(example, keys)).session.history.now.text == example, keys
+    app = await play(example, "2 / math enter l l enter 0.1875 enter =")
+    assert app.session.history.now.plan.data.stages[1].weights == {"web": 0.5, "code": 0.25, "math": 0.25}
+    assert (await play(example, "enter 14.5T enter =")).session.history.now.text == example
