@@ -96,12 +96,19 @@ class Figure(float):
 
 
 class Blocked:
-    """A value that cannot follow, and why: `missing:data.sampler`, a finding's code, or `none` where nothing is wrong."""
+    """A value that cannot follow, and why: `missing:data.sampler`, a finding's code, or `none` where nothing is wrong.
 
-    __slots__ = ("code", "rank", "unit")
+    `inputs` are those of a formula that has no finite value with them, so that it can be told which of them it is.
+    """
 
-    def __init__(self, code: str, unit: str = "1") -> None:
-        self.code, self.unit, self.rank = code, unit, 0
+    __slots__ = ("code", "inputs", "rank", "unit")
+
+    def __init__(self, code: str, unit: str = "1", inputs: tuple[Figure, ...] = ()) -> None:
+        self.code, self.unit, self.inputs, self.rank = code, unit, inputs, 0
+
+    def of_unit(self, unit: str) -> Blocked:
+        """The same reason where a value of another unit is expected."""
+        return self if self.unit == unit else Blocked(self.code, unit, self.inputs)
 
     def __repr__(self) -> str:
         return f"Blocked({self.code!r})"
@@ -266,7 +273,7 @@ def _largest_column(parts: tuple[Any, ...]) -> Figure:
 def _combined(cards: _Cards, names: tuple[str, ...], parts: tuple[Figure, ...], value: float) -> Figure:
     unit = parts[0].origin.unit if parts else "1"
     if value - value != 0.0:  # nan or infinity
-        return blocked(f"undefined:{cards.name}", unit)
+        return cast("Figure", Blocked(f"undefined:{cards.name}", unit, parts))
     figure = Figure(value)
     figure.origin, figure.inputs = cards[names, unit], parts
     return figure

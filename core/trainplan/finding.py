@@ -42,3 +42,21 @@ def counted(found: Iterable[Finding]) -> str:
     told = [item.severity for item in found]
     counts = [(told.count(severity), word) for severity, word in WORDS.items()]
     return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
+
+
+HOMES: Final = {
+    "data": "tokens",
+    "batch": "tokens",
+    "model": "model",
+    "memory": "memory",
+    "parallelism": "parallelism",
+    "storage": "storage",
+    "reliability": "reliability",
+    "evaluation": "evaluation",
+}
+"""Budgets by the tables of the plan that belong to them; all others belong to compute."""
+
+
+def budget_of(path: str) -> str:
+    """The budget in which a field of the plan is decided."""
+    return HOMES.get(path.split(".", maxsplit=1)[0], "compute")

@@ -6,7 +6,7 @@ It holds no formula of the field; those are in `formulas`, one function each.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import CodeType, FunctionType
 from typing import Any, Final, ParamSpec, cast
 
@@ -67,9 +67,9 @@ def call({names}):
         try:
             value = body({names})
         except (ZeroDivisionError, OverflowError, ValueError):
-            return undefined
+            return undefined(({names},))
         if value - value != 0.0:  # nan or infinity
-            return undefined
+            return undefined(({names},))
         figure = Figure(value)
         figure.origin, figure.inputs = card, ({names},)
         return figure
@@ -89,7 +89,7 @@ def _code(count: int) -> CodeType:
 
 def _call(card: Card) -> FunctionType:
     """What stands for a formula: it takes figures, columns or bare numbers under the names that the body has for them."""
-    code, undefined = _code(len(card.names)), Blocked(f"undefined:{card.name}", card.unit)
+    code, undefined = _code(len(card.names)), partial(Blocked, f"undefined:{card.name}", card.unit)
     known = {"body": card.body, "card": card, "undefined": undefined, "Figure": Figure, "otherwise": _otherwise}
     code = code.replace(co_name=card.name, co_varnames=(*card.names, *code.co_varnames[len(card.names) :]))
     call = FunctionType(code, known, card.name)
@@ -102,7 +102,7 @@ def _otherwise(card: Card, args: tuple[Any, ...]) -> Any:
     kinds = {type(item) for item in args}
     if Blocked in kinds:
         first: Blocked = next(item for item in args if type(item) is Blocked)
-        return first if first.unit == card.unit else Blocked(first.code, card.unit)
+        return first.of_unit(card.unit)
     if Figure in kinds and kinds & {int, float}:
         raise TypeError(_mixed(card, args))
     return card.body(*args)

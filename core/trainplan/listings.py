@@ -13,12 +13,12 @@ from trainplan.changes import single_changes
 from trainplan.dryrun import dry_runs
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
-from trainplan.numbers import Style, disk_bytes, time
+from trainplan.numbers import Scale, Style, disk_bytes, time
 from trainplan.reverse import fewest_nodes, largest_micro_batch, longest_sequence
 from trainplan.review.items import ITEMS
 from trainplan.review.ladder import ladder
 from trainplan.review.quantities import mirror_state
-from trainplan.unit import prefixed, time_said
+from trainplan.unit import amount, time_said
 
 GIB = 2.0**30
 CATEGORIES = (
@@ -56,7 +56,7 @@ def ranks(estimate: Estimate) -> Listing:
             float(one.total),
             float(estimate.memory.usable) - float(one.total),
         )
-        told = (*(f"{value / GIB:,.1f}" for value in amounts), one.worst.name)
+        told = (*(Scale(GIB, 1, "").text(value) for value in amounts), one.worst.name)
         if found and found[-1][1:] == told:
             first = found[-1][0].split(" to ")[0]
             found[-1] = (f"{first} to {one.rank}", *told)
@@ -124,7 +124,7 @@ def tasks(estimate: Estimate) -> Listing:
             _count(one.items),
             _count(one.shots),
             "generate" if one.generates else "choice",
-            " ".join(prefixed(one.tokens, 3)).replace(" ", "") if isinstance(one.tokens, Figure) else "?",
+            amount(one.tokens, 3) if isinstance(one.tokens, Figure) else "?",
             time_said(one.time) if isinstance(one.time, Figure) else "?",
             _points(one.standard_error),
             _points(one.smallest_difference),

@@ -64,7 +64,7 @@ def _source(one: SourceBudget) -> tuple[str, ...]:
 
 def _tokens(value: Figure) -> str:
     """Tokens with the prefix behind the number: 13.50T."""
-    return _told(value, numbers.big_tokens).removesuffix(" tokens").replace(" ", "")
+    return _told(value, numbers.big_tokens).removesuffix(" tokens")
 
 
 def _told(value: Figure, style: Style) -> str:

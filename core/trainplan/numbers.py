@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from trainplan.frozen import frozen
-from trainplan.unit import duration, significant, time_said
+from trainplan.unit import BILLION, duration, significant, time_said, without_zeros
 
 
 @frozen
@@ -101,10 +101,12 @@ def prefixed(value: float) -> Scale:
 
 @frozen
 class _Suffixed(Scale):
+    """With the prefix behind the number, as people type it: 820B, 15.6T. Zeros at its end say nothing there."""
+
     prefix: str = ""
 
     def text(self, value: float) -> str:
-        told = Scale(self.factor, self.decimals, "").text(value)
+        told = without_zeros(Scale(self.factor, self.decimals, "").text(value))
         return f"{told}{self.prefix}" if value else told
 
     def moved(self, before: float, after: float) -> str:
@@ -112,15 +114,19 @@ class _Suffixed(Scale):
         return f"{told}{self.prefix}" if told else ""
 
 
+def _counted(value: float, unit: str) -> Scale:
+    factor, prefix = _prefix(value)
+    return _Suffixed(factor, _digits(value, factor, 4, "").decimals, unit, BILLION.get(prefix, prefix))
+
+
 def short(style: Style) -> Style:
-    """A style for columns: whole numbers that are longer than one take a prefix behind four digits, 1.904G."""
+    """A style for columns: whole numbers that are longer than one take a prefix behind four digits, 1.904B."""
 
     def styled(value: float) -> Scale:
         scale = style(value)
-        factor, prefix = _prefix(value)
-        if scale.factor != 1 or factor == 1 or len(scale.text(value)) <= COLUMN:
+        if scale.factor != 1 or _prefix(value)[0] == 1 or len(scale.text(value)) <= COLUMN:
             return scale
-        return _Suffixed(factor, _digits(value, factor, 4, "").decimals, scale.unit, prefix)
+        return _counted(value, scale.unit)
 
     return styled
 
@@ -128,8 +134,7 @@ def short(style: Style) -> Style:
 def bare(value: float) -> Scale:
     """A number inside a formula: commas below 1e9 and five digits where it is not whole, a prefix from there."""
     if abs(value) >= 1e9:
-        factor, prefix = _prefix(value)
-        return _Suffixed(factor, _digits(value, factor, 4, "").decimals, "", prefix)
+        return _counted(value, "")
     if value == int(value):
         return Scale(1, 0, "")
     return Scale(1, len(significant(abs(value), 5).rstrip("0").partition(".")[2]), "")
@@ -141,15 +146,13 @@ def tokens(value: float) -> Scale:
 
 
 def big_tokens(value: float) -> Scale:
-    """Tokens with a prefix, four digits."""
-    factor, prefix = _prefix(value)
-    return _digits(value, factor, 4, f"{prefix} tokens".strip()) if factor > 1 else Scale(1, 0, "tokens")
+    """Tokens with a prefix, four digits: 15.6T."""
+    return _counted(value, "tokens") if _prefix(value)[0] > 1 else Scale(1, 0, "tokens")
 
 
 def big_count(value: float) -> Scale:
     """A large count with a prefix, four digits."""
-    factor, prefix = _prefix(value)
-    return _digits(value, factor, 4, prefix)
+    return _counted(value, "")
 
 
 def flop(value: float) -> Scale:
@@ -169,19 +172,6 @@ def token_rate(value: float) -> Scale:
     return _digits(value, 1, 4, "tok/s")
 
 
-def time(value: float) -> Scale:
-    """A time in ms, s, min, h or d, four digits."""
-    for least, factor, unit in (
-        (2 * 86400.0, 86400.0, "d"),
-        (7200.0, 3600.0, "h"),
-        (120.0, 60.0, "min"),
-        (1.0, 1.0, "s"),
-    ):
-        if abs(value) >= least:
-            return _digits(value, factor, 4, unit)
-    return _digits(value, 1e-3, 4, "ms") if value else Scale(1, 0, "s")
-
-
 @frozen
 class _Clock(Scale):
     """Minutes and seconds as people say them: 11min 23s."""
@@ -195,11 +185,14 @@ class _Clock(Scale):
         return f"{'+' if after > before else '-'}{time_said(abs(after - before))}"
 
 
-def clock(value: float) -> Scale:
-    """As `time`, but minutes with seconds below an hour, and hours from there: 11min 23s, 1.25 h."""
+def time(value: float) -> Scale:
+    """A time in ms, s, minutes with seconds, h or d, four digits: 11min 23s, 1.250 h."""
     if 120 <= abs(value) < 3600:
         return _Clock(1, 0, "")
-    return _digits(value, 3600.0, 4, "h") if 3600 <= abs(value) < 7200 else time(value)
+    for least, factor, unit in ((2 * 86400.0, 86400.0, "d"), (3600.0, 3600.0, "h"), (1.0, 1.0, "s")):
+        if abs(value) >= least:
+            return _digits(value, factor, 4, unit)
+    return _digits(value, 1e-3, 4, "ms") if value else Scale(1, 0, "s")
 
 
 def hours(value: float) -> Scale:

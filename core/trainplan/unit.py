@@ -22,6 +22,8 @@ FLOP_RATE: Final = {k: v for k, v in DECIMAL.items() if k != "B"} | {
 }
 TIME: Final = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 COUNT: Final = DECIMAL | BINARY
+BILLION: Final = {"G": "B"}
+"""What a prefix is called behind a count: people write 820B tokens, and 50 GB/s."""
 POWERS: Final = {
     float(f"1e{power}") / bits: (power, bits) for power in (-3, 3, 6, 9, 12, 15, 18) for bits in (1.0, 8.0)
 }
@@ -174,6 +176,25 @@ def prefixed(value: float, digits: int = 4) -> tuple[str, str]:
         if abs(value) >= factor * (1 - 0.5 * 10**-digits):
             return significant(value / factor, digits), prefix
     return significant(value, digits), ""
+
+
+def amount(value: float, digits: int = 4) -> str:
+    """Tokens or parameters with a prefix, as people type them: 15.6T, 820B; whole below 100,000, no idle zeros."""
+    if abs(value) < 99_999.5:
+        return "<1" if 0 < value < 0.5 else whole(value)
+    number, prefix = prefixed(value, digits) if abs(value) >= 999_950 else (significant(value / 1e3, digits), "k")
+    return f"{without_zeros(number)}{BILLION.get(prefix, prefix)}"
+
+
+def amounts(*values: float) -> list[str]:
+    """Amounts of one sentence; all in full where two that differ would look the same."""
+    told = [amount(value) for value in values]
+    return [whole(value) for value in values] if len(set(told)) < len(set(values)) else told
+
+
+def without_zeros(number: str) -> str:
+    """A number without zeros at the end of its digits after the point."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def significant(value: float, digits: int) -> str:

@@ -58,7 +58,7 @@ def test_device_memory_is_in_gib_and_disks_in_tb() -> None:
 
 def test_no_text_is_wider_than_its_column() -> None:
     found = moves("data.train_tokens=20T")
-    assert (found["tokens.sequences"].before, found["tokens.sequences"].moved) == ("1.904G", "+0.537G")
+    assert (found["tokens.sequences"].before, found["tokens.sequences"].moved) == ("1.904B", "+0.537B")
     assert all(len(text) <= 12 for move in found.values() for text in (move.before, move.after, move.moved))
 
 
@@ -79,13 +79,13 @@ def test_a_scale_for_two_keeps_the_digits_of_the_smaller_one() -> None:
     ],
 )
 def test_times_below_an_hour_are_minutes_and_seconds(seconds: float, text: str) -> None:
-    scale = numbers.clock(seconds)
+    scale = numbers.time(seconds)
     assert f"{scale.text(seconds)} {scale.unit}".strip() == text
 
 
 def test_a_time_moves_in_minutes_and_seconds() -> None:
-    assert numbers.clock(683.2).moved(600.0, 683.2) == "+83.20 s"
-    assert numbers.clock(683.2).moved(683.2, 683.2) == ""
+    assert numbers.time(683.2).moved(600.0, 683.2) == "+83.20 s"
+    assert numbers.time(683.2).moved(683.2, 683.2) == ""
 
 
 def test_a_number_that_grew_tenfold_is_told_in_times() -> None:

@@ -35,7 +35,7 @@ def test_numbers_in_formulas_have_commas_prefixes_and_units(here: Estimate) -> N
     assert filled("memory.total", here) == "60.95 GiB"
     assert filled("memory.headroom", here) == "79.10 GiB - 60.95 GiB"
     assert filled("storage.write_time", here) == "112.4 GB / 100 GB/s"
-    assert filled("tokens.unique", here) == "13.50T + 1.60T + 0.18T"
+    assert filled("tokens.unique", here) == "13.5T + 1.6T + 0.18T"
     assert tree(here, "memory.total").children[0].put_in.startswith("(58.45 GiB")
 
 
@@ -61,5 +61,5 @@ def test_a_trees_mark_is_that_of_everything_under_it(here: Estimate) -> None:
 
 def test_a_narrow_row_of_memory_is_in_gib_and_short(here: Estimate) -> None:
     assert cells(short_row("memory.total", here), here).unit == "GiB"
-    assert cells(short_row("tokens.sequences", here), here).value == "1.904G"
+    assert cells(short_row("tokens.sequences", here), here).value == "1.904B"
     assert all(len(cells(short_row(key, here), here).value) <= 17 for key in here.quantities)

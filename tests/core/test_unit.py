@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainplan.unit import DIMENSIONS, parse, time_said
+from trainplan.unit import DIMENSIONS, amount, amounts, parse, time_said
 
 POWERS = {"k": 3, "M": 6, "B": 9, "G": 9, "T": 12, "P": 15}
 
@@ -61,3 +61,16 @@ def test_an_exponent_of_any_length_is_read(sign: str, value: float) -> None:
 )
 def test_a_time_says_no_seconds_that_are_none(seconds: float, said: str) -> None:
     assert time_said(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [(15.6e12, "15.6T"), (820e9, "820B"), (12_345_678, "12.35M"), (123_456, "123.5k"), (8192, "8,192"), (0.2, "<1")],
+)
+def test_an_amount_is_as_people_type_it(tokens: float, said: str) -> None:
+    assert amount(tokens) == said
+
+
+def test_amounts_that_differ_never_look_the_same() -> None:
+    assert amounts(2e9, 1_048_576_000) == ["2B", "1.049B"]
+    assert amounts(2e9, 2_000_000_001) == ["2,000,000,000", "2,000,000,001"]

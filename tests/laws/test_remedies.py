@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainplan.checks import findings, findings_at_once
-from trainplan.checks.remedies import APART, NEAREST, WRITTEN, path_of, ways
+from trainplan.checks.remedies import APART, NEAREST, WRITTEN, path_of, tried_fix, ways
 from trainplan.estimation import estimate
 from trainplan.figure import Blocked
 from trainplan.finding import ORDER, Finding
@@ -154,3 +154,28 @@ def test_a_number_of_tokens_that_breaks_the_deadline_is_not_offered() -> None:
     (finding,) = [one for one in findings(estimate(plan)) if one.code == "D17"]
     assert finding.fix.startswith(f"{NEAREST}3.5"), finding.fix
     assert ", but then C8: " in finding.fix
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        'global_batch_sequences = "many"',
+        "tensor = many",
+        "tensor = 1.5",
+        "tensor = 0",
+        'precision = "bf8"',
+        "precision = 8",
+        "num_experts_per_tok = 4",
+        "no_such_field = 4",
+        "tensor = 2 and precision = 8",
+    ],
+)
+def test_a_fix_with_a_value_that_its_field_does_not_take_is_kept_as_words(part: str) -> None:
+    assert not list(ways(part, ("model.moe.num_experts_per_tok",)))
+    here = estimate(open_plan(PLANS / "llama-3.1-8b.toml").plan)
+    finding = Finding("X1", "warning", "compute", "so", "", ("parallelism.tensor",), untried=part)
+    assert tried_fix(finding, here, (), findings_at_once).fix == part
+
+
+def test_a_quantity_in_quotes_is_tried_as_its_number() -> None:
+    assert [fields for _, fields in ways('train_tokens = "15T"', ())] == [{"data.train_tokens": 15e12}]

@@ -29,3 +29,11 @@ async def test_adding_where_nothing_can_be_added_says_where(play, example) -> No
 async def test_a_plan_without_tasks_says_so(play, example) -> None:
     app = await play(example.split("[[evaluation.tasks]]")[0], "8")
     assert any("No tasks" in line for line in app.seen)
+
+
+async def test_a_time_is_said_in_one_way_in_table_ledger_and_tree(play, example: str) -> None:
+    """6min 13s, as the tasks above it say theirs: not 6.212 min."""
+    app = await play(example, "/ one space evaluation enter x", size=(160, 45))
+    said = "\n".join(app.seen)
+    assert "6min 13s" in said
+    assert " min " not in said.replace("min 13s", "")

@@ -137,7 +137,7 @@ async def test_a_log_of_a_rung_that_takes_nothing_says_where_it_counts(play, exa
 async def test_what_is_seen_of_a_source_stands_whole_under_its_row(play, example: str) -> None:
     app = await play(example, "2 / math enter")
     told = tail_of(app)
-    assert "seen 180.0B, effective 751.4B; 5 epochs built" in told
+    assert "seen 180B, effective 751.4B; 5 epochs built" in told
     assert "…" not in told
 
 
@@ -149,3 +149,46 @@ async def test_a_save_that_fails_says_why_first_and_whole(play, example: str, mo
     told = tail_of(await play(example, "enter 15T enter w"))
     assert "plan.toml: not written: the file is read-only. Write permission, or another name. Edits are kept" in told
     assert "save as writes elsewhere" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "figure", "path"),
+    [
+        ('write_bandwidth = "100GB/s"', 'write_bandwidth = "1B/s"', "wall%time", "storage.write_bandwidth"),
+        ("\ntensor = 1", "\ntensor = 7", "microbatches", "parallelism.tensor"),
+        ("\ncontext = 1", "\ncontext = 7", "microbatches", "parallelism.context"),
+    ],
+)
+async def test_a_blocked_figure_says_what_blocks_it_and_leads_there(
+    play, example: str, old: str, new: str, figure: str, path: str
+) -> None:
+    """Not only where a field is missing: also where a rule blocks it, or a number that nothing can be made of."""
+    assert old in example
+    keys = f"/ {figure.replace('%', ' space ')} enter"
+    told = " ".join(lines_of(await play(example.replace(old, new), keys)))
+    assert "cannot be told: " in told
+    assert f"enter there goes to {path}" in told
+    app = await play(example.replace(old, new), f"{keys} x enter")
+    assert app.box().path == path
+
+
+async def test_a_save_where_nothing_can_be_made_offers_a_path_elsewhere(
+    play, example: str, monkeypatch, tmp_path
+) -> None:
+    from trainplan.files.save import SaveError
+    from trainplan_tui import filing
+    from trainplan_tui.session import Session
+
+    def refused(session, path=None):
+        raise SaveError(session.path, f"the file system of {session.path.parent} is read-only", "Another folder")
+
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(Session, "save", refused)
+    monkeypatch.setattr(filing, "_takes_files", lambda path: False)
+    app = await play(example, "enter 15T enter w")
+    told = " ".join(line.strip() for line in lines_of(app))
+    assert "home/plan.toml" in told
+    assert "is read-only. Another folder. Edits are kept; this writes elsewhere" in told
+    assert "Write permission" not in told

@@ -113,3 +113,12 @@ async def test_quantiles_with_years_do_not_touch(play, size) -> None:
         assert all(" P50 " in line and " P90 " in line for line in quantiles)
 
     await play((ROOT / "plans" / "llama-3.1-405b.toml").read_text(encoding="utf-8"), size=size, then=then)
+
+
+async def test_a_window_below_the_least_has_the_forecast_too(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _until(pilot, lambda: app.session.shown.forecast is not None)
+        assert "  31 Dec  " in lines_of(app)[1]
+        assert "~" not in lines_of(app)[1]
+
+    await play(example, size=(52, 14), then=then)

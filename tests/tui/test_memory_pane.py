@@ -87,3 +87,18 @@ async def test_the_restore_of_the_ledger_stands_beside_that_of_the_worst_rank_wi
     line = next(line for line in app.seen if "with overhead" in line)
     assert f"restore, rank {highest.rank}, with overhead" in line
     assert line.endswith(f"{float(memory.restore) / 2**30:.2f}")
+
+
+async def test_a_category_that_rounds_to_nothing_is_not_nothing(play, example) -> None:
+    """0.03 GiB of gradients on each of 1,024 ranks."""
+    app = await play(example, "4 v")
+    row = next(line for line in app.seen if line.startswith(">  0"))
+    assert "<0.1" in row.split()
+    head = next(line for line in app.seen if line.lstrip().startswith("rank"))
+    assert row.index("<0.1") + 4 == head.index("grads") + 5, "right aligned under its head"
+
+
+async def test_a_framework_without_a_dry_run_says_so_and_what_there_is(play, example) -> None:
+    app = await play(example.replace('framework = "megatron"', 'framework = "fsdp"'), "4 v v")
+    assert any("No dry run of fsdp is known here; C in 9 Pilot" in line for line in app.seen)
+    assert "none" not in "".join(line.strip() for line in app.seen[3:20])

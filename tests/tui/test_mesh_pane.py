@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -197,7 +198,7 @@ async def test_every_transfer_can_be_reached_and_its_time_explained(play, bad) -
     assert app.rows()[app.cursor.position(app.rows())] is not rows[0]
     app = await play(bad, "5 v G x")
     last, seen = table[-1], "\n".join(app.seen)
-    assert f"Explain time of {last.dimension}, {last.name}" in seen
+    assert f"Explain time of {last.dimension}: {last.name}" in seen
     assert app.sheets[-1].node.value == last.time
     assert app.sheets[-1].branches()
 
@@ -259,3 +260,39 @@ async def test_the_heading_says_what_else_there_is_where_no_column_has_a_head(
 
 async def test_a_high_window_has_the_heads_of_the_ledgers_columns(play, example) -> None:
     assert "rests on" in (await play(example, "5", size=(160, 45))).seen[2]
+
+
+@pytest.mark.parametrize("view", [0, 1, 2])
+async def test_the_side_shows_what_the_view_at_the_left_does_not(play, example, view: int) -> None:
+    app = await play(example, "5" + " v" * view, size=(160, 60))
+    left, right = (
+        [line[:80].strip("\u2500 \u2502") for line in app.seen],
+        [line[80:].strip("\u2500 \u2502") for line in app.seen],
+    )
+    for title in ("sent in one step", "one step, ", "mesh, "):
+        assert sum(line.startswith(title) for line in left + right) == 1 or view == 2, title
+    assert any(line.startswith("sent in one step") for line in right) == (view != 1)
+    assert any(line.startswith("one step, ") for line in right) == (view > 0)
+
+
+async def test_the_picture_alone_leaves_nothing_out(play, example) -> None:
+    for keys, titles in (("5 z", ("sent in one step", "one step, ", "mesh, ")), ("2 z", ("passes, most first",))):
+        app = await play(example, keys, size=(160, 45))
+        for title in titles:
+            assert any(line.strip("\u2500 ").startswith(title) for line in app.seen), title
+
+
+async def test_labels_with_commas_stand_apart_in_what_a_field_moves(play, example) -> None:
+    """`predicted step, predicted step, low, predicted step, high` is three labels or five."""
+    fabric = example.replace("[cluster]", '[cluster]\nscale_out_bandwidth = "50GB/s"', 1)
+    app = await play(fabric, "5 / fabric enter")
+    said = " ".join(line.strip() for line in app.seen[-4:])
+    assert re.search(r"Moves \d+ rows: [^;,]+; predicted step, low; predicted step, high; \.\.\. ", said)
+
+
+@pytest.mark.parametrize("keys", ["!", "/ tensor esc ! enter"])
+async def test_a_finding_leads_into_the_pane_that_it_names(play, example, keys: str) -> None:
+    """Memory shows the degrees too, before Parallelism; a finding of the layout is told of as one of 5 Mesh."""
+    broken = example.replace("\ntensor = 1", "\ntensor = 7")
+    app = await play(broken, keys)
+    assert (app.cursor.shown_pane.module, app.row().id) == ("mesh", "parallelism.tensor")

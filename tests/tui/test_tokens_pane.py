@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 
@@ -88,3 +90,63 @@ async def test_small_weights_are_rounded_never_cut(play, example) -> None:
 async def test_other_views_say_which_they_are(play, example) -> None:
     app = await play(example, "2 v")
     assert "view 2 of" in app.seen[2]
+
+
+async def test_the_bar_of_weights_is_what_the_sampler_draws_by_where_the_plan_gives_none(play) -> None:
+    """OLMo 2 7B gives unique tokens alone: its sampler draws by size, so the first of seven sources has 95 %."""
+    plan = Path(__file__).resolve().parents[2] / "plans" / "olmo-2-7b.toml"
+    app = await play(plan.read_text(encoding="utf-8"), "2", size=(160, 45))
+    bar = next(line[80:] for line in app.seen if line[80:].startswith("\u2502  run"))
+    assert bar.count("\u2588") == pytest.approx(0.951 * (78 - 16), abs=1)
+    legend = " ".join(line[80:] for line in app.seen)
+    assert all(name in legend for name in ("dclm", "open-web-math", "\u2591 2 more"))
+
+
+async def test_bars_of_passes_stand_once(play, example) -> None:
+    for keys, expected in (("2", 0), ("2 v", 1)):
+        app = await play(example, keys, size=(160, 45))
+        assert sum("passes, most first" in line[80:] for line in app.seen) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "seen"),
+    [
+        ("l enter 0.123456", "[0.123456 ]   2.528T  0.19"),
+        ("l enter 0.25", "[0.25 ]         4.3T  0.32"),
+        ("l enter 0.0000000000001", "[000000000001 ] 800B  0.06"),
+        ("l l enter 0.12345", "[0.80] [0.12345 ]     0.84"),
+        ("l l enter 0.1", "[0.80] [0.1 ]"),
+    ],
+)
+async def test_what_is_typed_into_a_small_box_stands_whole(play, example, keys: str, seen: str) -> None:
+    """A box grows to thirteen cells over what is beside it, which is never seen in half."""
+    app = await play(example, f"2 / web enter {keys}")
+    assert seen in source(app, "web")
+    app = await play(example, f"2 / web enter {keys} esc")
+    assert "[0.80] [0.50]" in source(app, "web")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "keys", "seen"),
+    [
+        ('"15.6T"', "11135877120000", "2", "[ 11.13587712T]"),
+        ('"15.6T"', "11135877120123", "2", "[ 11.13587712T]"),
+        ('capacity = "2PB"', "capacity = 2000000000000000", "6", "[          2PB]"),
+        ('write_bandwidth = "100GB/s"', "write_bandwidth = 100000000000", "6", "[      100GB/s]"),
+    ],
+)
+async def test_a_long_number_stands_in_its_box_with_a_prefix_and_is_never_cut(
+    play, example, old: str, new: str, keys: str, seen: str
+) -> None:
+    assert old in example
+    app = await play(example.replace(old, new, 1), keys)
+    assert any(seen in line for line in app.seen), "\n".join(app.seen)
+    assert not any("\u2026]" in line for line in app.seen)
+
+
+async def test_the_saved_value_of_a_source_and_of_a_weight_comes_back_and_is_never_erased(play, example) -> None:
+    for keys in ("2 / math enter =", "2 / math enter enter 200B enter =", "2 / math enter l ="):
+        assert (await play(example, keys)).session.history.now.text == example, keys
+    app = await play(example, "2 / math enter l l enter 0.1875 enter =")
+    assert app.session.history.now.plan.data.stages[1].weights == {"web": 0.5, "code": 0.25, "math": 0.25}
+    assert (await play(example, "enter 14.5T enter =")).session.history.now.text == example

@@ -156,6 +156,8 @@ class PlanApp(KeyedApp):
             self.grid.show(picture.lines, picture.cursor, width)
         else:
             self._paint_plan(width, height)
+        if self.opened is not None:
+            self.forecaster.see(self.opened.shown)
 
     def _paint_plan(self, width: int, height: int) -> None:
         self.checker.look(self.session, self.cursor.shown_pane.module)
@@ -169,8 +171,6 @@ class PlanApp(KeyedApp):
             picture = draw(shown, view, rows)
             self.cursor.tops[self.cursor.pane] = picture.first
         self.grid.show(picture.lines, picture.cursor, width)
-        if shown.forecast is None and not shown.trying:
-            self.forecaster.ask(shown.estimate, None if shown.saved_forecast else shown.saved)
 
     def view(self, rows: Sequence[BodyRow]) -> View:
         """Where everything is, for the picture."""
@@ -227,10 +227,10 @@ class PlanApp(KeyedApp):
         """Give the rows of all sheets back."""
         self.sheets.clear()
 
-    def jump(self, where: str) -> bool:
-        """Put the cursor on a plan path or quantity, in this pane first, else in the first that has it."""
+    def jump(self, where: str, budget: str = "") -> bool:
+        """Put the cursor on a plan path or quantity, in this pane first, then that of a budget, then any that has it."""
         width, height = self.window
-        for index, view in self.cursor.searched():
+        for index, view in self.cursor.searched(budget):
             rows = body_rows(self.session.shown, PANES[index], width, height, self.glyphs, view)
             for row in rows:
                 paths = [box.path for box in row.boxes]
@@ -244,9 +244,9 @@ class PlanApp(KeyedApp):
                     return True
         return False
 
-    def start_edit(self, path: str) -> None:
+    def start_edit(self, path: str, budget: str = "") -> None:
         """Edit a field: in its box, or in a list of its choices; where no pane shows it yet, by its path in the palette."""
-        if not self.jump(path):
+        if not self.jump(path, budget):
             self.commands.set_by_path(path)
             return
         box = self.box()

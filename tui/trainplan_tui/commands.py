@@ -215,7 +215,7 @@ class Commands:
             self.host.apply(box.path, value)
 
     def _saved_value(self) -> None:
-        from trainplan.rows.table import raw_text
+        from trainplan.plan.leaves import typed_at
 
         box = self.host.box()
         if box is None:
@@ -227,8 +227,7 @@ class Commands:
 
             self.host.apply(box.path, saved_value(session, box.path))
             return
-        written = session.saved.situation.written(box.path)
-        self.host.apply(box.path, raw_text(box.path, session.saved) if written else "")
+        self.host.apply(box.path, typed_at(session.saved.plan, box.path))
 
     def _open_row(self) -> None:
         row = self.host.row()

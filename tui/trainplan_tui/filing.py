@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from trainplan.figure import Figure
@@ -30,6 +31,9 @@ def save(host: Host) -> None:
         host.open_sheet(disk_sheet(host))
     except SaveError as error:
         host.message = f"{error}. Edits are kept; `:` save as writes elsewhere"
+        if not _takes_files(session.path):
+            host.message = f"{error}. Edits are kept; this writes elsewhere"
+            save_as(host)
     else:
         host.message = _said(saved, lines)
         if session.shown.plan.pilot != before.pilot:
@@ -77,12 +81,24 @@ def save_as(host: Host, then_leave: bool = False) -> None:
             host.leave()
         return True
 
-    begin = str(host.session.path.with_stem(f"{host.session.path.stem}-2"))
+    begin = _another(host.session.path)
     host.open_sheet(
         PathSheet(
             host, "save as", "save under another name", "a file that does not exist yet; tab completes", begin, write
         )
     )
+
+
+def _takes_files(path: Path) -> bool:
+    """Whether a file can be made beside a path: on a read-only file system nobody may."""
+    return os.access(path.parent, os.W_OK)
+
+
+def _another(path: Path) -> str:
+    """A name that a plan can be written under: beside it, else at home."""
+    if _takes_files(path):
+        return str(path.with_stem(f"{path.stem}-2"))
+    return os.path.join(os.path.expanduser("~"), path.name)
 
 
 def save_as_and_leave(host: Host) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trainplan.estimation import Estimate
     from trainplan.forecast import Forecast
     from trainplan.published import Run
+    from trainplan_tui.shown import Shown
 
     Answer: TypeAlias = tuple[tuple[tuple[Estimate, Forecast], ...], tuple[Run, ...]]
 
@@ -31,6 +32,11 @@ class Forecaster:
     def attach(self) -> None:
         """Deliver to the running loop."""
         self.background.attach()
+
+    def see(self, shown: Shown) -> None:
+        """Ask for what a picture still lacks, at every size of the window: the strip is in all of them."""
+        if shown.forecast is None and not shown.trying:
+            self.ask(shown.estimate, None if shown.saved_forecast else shown.saved)
 
     def ask(self, estimate: Estimate, saved: Estimate | None) -> None:
         """Forecast an estimate soon, and before it the saved one where it is asked for; an earlier question is forgotten.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from trainplan.labels.series import series
 from trainplan.plan.edit import Edited
 from trainplan.plan.entries import (
     moved_entry,
@@ -118,7 +119,7 @@ def _read(host: Host, manifest: Path) -> bool:
             refusal = f"{manifest.name} counts what the plan says"
         if not refusal:
             moved = host.session.take_text(text, f"read {manifest.name}")
-            told = ", ".join(one.name for one in counts[:3]) + (" and more" if len(counts) > 3 else "")
+            told = series(one.name for one in counts[:3]) + (" and more" if len(counts) > 3 else "")
             host.message = f"{told} from {manifest.name}: {numbered(moved, 'number')} moved; u takes it back"
     except (ManifestError, SpliceError, Unusable) as error:
         refusal = error.errors[0].message if isinstance(error, Unusable) else str(error)

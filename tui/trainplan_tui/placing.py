@@ -33,9 +33,11 @@ class Cursor:
         """The view of the pane that shows, from 0."""
         return self.views.get(self.pane, 0)
 
-    def searched(self) -> list[tuple[int, int]]:
-        """Panes and views in which a jump looks: this pane first; in each the view that shows, then the first."""
-        order = [self.pane, *(pane for pane in range(len(PANES)) if pane != self.pane)]
+    def searched(self, budget: str = "") -> list[tuple[int, int]]:
+        """Panes and views in which a jump looks: this pane, that of a budget, all; in each the view that shows, then the first."""
+        order = dict.fromkeys(
+            [self.pane, *(i for i, pane in enumerate(PANES) if budget in pane.budgets), *range(len(PANES))]
+        )
         return [(pane, view) for pane in order for view in dict.fromkeys((self.views.get(pane, 0), 0))]
 
     def position(self, rows: Sequence[BodyRow]) -> int:

@@ -62,6 +62,10 @@ class Shown:
                 return item
         return None
 
+    def why(self, code: str) -> Finding | None:
+        """The finding that says why a value is blocked by its code; its first path is the field that leads out of it."""
+        return next((finding for finding in self.findings if finding.code == code), None)
+
     def finding_of(self, path: str) -> Finding | None:
         """The worst finding that this field decides, if any."""
         return next((finding for finding in self.findings if finding.paths and finding.paths[0] == path), None)

@@ -168,5 +168,5 @@ def _date(s: Situation, time: Figure) -> Choice | Blocked:
     try:
         day = start + dt.timedelta(seconds=float(time))
     except OverflowError:
-        return Blocked("undefined:date")
+        return Blocked("undefined:date", "text", (time,))
     return Choice.following(day.isoformat(), "schedule.start and the time from there", time)

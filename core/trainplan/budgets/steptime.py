@@ -139,6 +139,8 @@ def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBud
     for figure in needed:
         if isinstance(figure, Blocked):
             return figure.code
+    if not model.shape.sparse:
+        return "model-depth"
     layers, stages = model.shape.layers, s["parallelism.pipeline"]
     known = isinstance(layers, Figure) and isinstance(stages, Figure)
     return "G4" if known and stages > most_stages(s, int(layers)) else None

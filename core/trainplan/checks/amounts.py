@@ -1,17 +1,11 @@
-"""How checks write tokens, passes and weights in a sentence: few digits, rounded to the side that holds."""
+"""How checks write passes and weights in a sentence: few digits, rounded to the side that holds."""
 
 from __future__ import annotations
 
 import math
 
-from trainplan.unit import prefixed, significant
-
-
-def tokens(value: float) -> str:
-    """Tokens with a prefix and at most four digits, as people type them: 15.2T, 180B."""
-    number, prefix = prefixed(value, 4)
-    number = number.rstrip("0").rstrip(".") if "." in number else number
-    return number + {"G": "B"}.get(prefix, prefix)
+from trainplan.labels.series import series
+from trainplan.unit import significant
 
 
 def at_most(value: float, digits: int = 4) -> float:
@@ -42,5 +36,5 @@ def share(value: float) -> str:
 
 def listed(names: list[str], most: int = 3) -> str:
     """Names in a sentence: the first few, and how many more there are."""
-    shown = ", ".join(names[:most])
+    shown = series(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

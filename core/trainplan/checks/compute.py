@@ -12,7 +12,7 @@ from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
-from trainplan.unit import prefixed, whole
+from trainplan.unit import amount, whole
 
 DAY: Final = 86_400
 MOST_DAYS: Final = 36_500
@@ -156,6 +156,12 @@ def range_holds_value(estimate: Estimate) -> list[Finding]:
     ]
 
 
+def _too_late(estimate: Estimate, available: Figure) -> tuple[str, ...]:
+    """The field that leaves no time: downtime that is longer than all of it, else the deadline."""
+    fields = ("schedule.deadline", "schedule.planned_downtime")
+    return fields[::-1] if estimate.situation[fields[1]] >= available else fields[:1]
+
+
 def infeasible_deadline(estimate: Estimate) -> list[Finding]:
     """C8: the deadline asks for more utilization than the evidence shows, or leaves no time at all."""
     need, use, money = estimate.money.required_utilization, estimate.speed.utilization, estimate.money
@@ -170,7 +176,7 @@ def infeasible_deadline(estimate: Estimate) -> list[Finding]:
                     "compute",
                     "no time is left before the deadline",
                     _in_time(estimate) or "a later deadline",
-                    ("schedule.deadline",),
+                    _too_late(estimate, money.available_time),
                     1e5,
                 )
             ]
@@ -254,7 +260,7 @@ def expert_parameters(estimate: Estimate) -> list[Finding]:
     every, active = estimate.model.parameters, estimate.model.active_parameters
     if not isinstance(every, Figure) or not isinstance(active, Figure) or active >= every:
         return []
-    fewer, all_of = (" ".join(prefixed(count, 3)) for count in (active, every))
+    fewer, all_of = (amount(count, 3) for count in (active, every))
     message = f"time follows {fewer} active parameters, memory and checkpoints all {all_of}"
     return [Finding("C11", "info", "compute", message, "", ("model.preset",))]
 

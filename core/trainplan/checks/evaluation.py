@@ -8,13 +8,14 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
+from trainplan.checks.amounts import at_most
 from trainplan.checks.storage import counted, disk, spell
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.formulas import evaluation as f
 from trainplan.numbers import device_bytes
-from trainplan.unit import prefixed, whole
+from trainplan.unit import amount, whole
 
 BLOCKING_WARNS, BLOCKING_FAILS = 0.01, 0.03
 LARGE_SHARE, LATE, COARSE = 0.05, 0.01, 0.05
@@ -57,7 +58,7 @@ def late_start(estimate: Estimate) -> list[Finding]:
     if every <= LATE * tokens:
         return []
     said = f"at {100 * every / tokens:.1f} % of the run" if every <= tokens else "after its end"
-    fix = f"one within {' '.join(prefixed(LATE * tokens, 3)).replace(' ', '')} tokens"
+    fix = f"one within {amount(at_most(LATE * tokens, 3))} tokens"
     return [
         Finding(
             "E3", "warning", "evaluation", f"the first evaluation is {said}", fix, ("evaluation.interval_tokens",), 15

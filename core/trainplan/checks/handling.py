@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.checks.amounts import listed, tokens
+from trainplan.checks.amounts import at_most, listed
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
+from trainplan.unit import amount
 
 
 def split_tail(estimate: Estimate) -> list[Finding]:
@@ -56,9 +57,9 @@ def large_batch(estimate: Estimate) -> list[Finding]:
     sizes = [one.step_tokens for one in estimate.tokens.stretches if isinstance(one.step_tokens, Figure)]
     if limit is None or not sizes or max(sizes) <= limit:
         return []
-    message = f"a step has {tokens(max(sizes))} tokens, above the critical batch of {tokens(limit)}: more steps would learn more"
+    message = f"a step has {amount(max(sizes))} tokens, above the critical batch of {amount(limit)}: more steps would learn more"
     paths = ("batch.global_batch_sequences", "data.critical_batch_tokens")
-    return [Finding("D15", "warning", "tokens", message, f"at most {tokens(limit)} tokens a step", paths, 35)]
+    return [Finding("D15", "warning", "tokens", message, f"at most {amount(at_most(limit))} tokens a step", paths, 35)]
 
 
 def tokenizer_hashes(estimate: Estimate) -> list[Finding]:

@@ -6,10 +6,11 @@ from math import gcd
 from typing import Final
 
 from trainplan.budgets.layout import divisors
+from trainplan.checks.amounts import at_least, at_most
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import numbered, whole
+from trainplan.unit import amount, amounts, numbered, whole
 
 
 def mesh_divides(estimate: Estimate) -> list[Finding]:
@@ -22,7 +23,14 @@ def mesh_divides(estimate: Estimate) -> list[Finding]:
     per_node = int(estimate.situation["cluster.accelerators_per_node"])
     nodes = _nodes_for(group, per_node, int(estimate.situation["cluster.nodes"]))
     fix = f"{' or '.join(f'{n:,}' for n in nodes)} nodes"
-    return [Finding("G1", "error", "parallelism", message, fix, ("parallelism.tensor", "cluster.nodes"), 1e6)]
+    return [Finding("G1", "error", "parallelism", message, fix, (*_undivided(estimate, world), "cluster.nodes"), 1e6)]
+
+
+def _undivided(estimate: Estimate, world: float) -> list[str]:
+    """The degrees that do not divide the accelerators; where each does and only their product does not, all of them."""
+    parallel = estimate.plan.parallelism
+    degrees = {f"parallelism.{name}": float(getattr(parallel, name)) for name in ("tensor", "pipeline", "context")}
+    return [path for path, one in degrees.items() if world % one] or [path for path, one in degrees.items() if one > 1]
 
 
 def _nodes_for(group: int, per_node: int, nodes: int) -> list[int]:
@@ -50,7 +58,10 @@ def batch_divides(estimate: Estimate) -> list[Finding]:
             f"{numbered(batch, 'sequence')} {do} not divide over {numbered(float(data), 'replica')} of {whole(micro)}"
         )
         fix = f"{_smaller_micro_batch(estimate, int(data))}{near} sequences{_on_fewer_nodes(estimate, batch)}"
-        found.append(Finding("G2", "error", "tokens", message, fix, (path, "batch.micro_batch_sequences"), 1e6))
+        paths = (path, "batch.micro_batch_sequences", "cluster.nodes")
+        if batch % data == 0:
+            paths = ("batch.micro_batch_sequences", path)
+        found.append(Finding("G2", "error", "tokens", message, fix, paths, 1e6))
     return found
 
 
@@ -104,21 +115,28 @@ def stretches_in_order(estimate: Estimate) -> list[Finding]:
 
 
 def _stages_in_order(estimate: Estimate) -> list[Finding]:
-    data, found, before = estimate.plan.data, list[Finding](), 0.0
+    data, found, before, earlier_path = estimate.plan.data, list[Finding](), 0.0, ""
     for index, stage in enumerate(data.stages):
         name, last = stage.name or str(index), index == len(data.stages) - 1
         until = data.train_tokens if last and stage.until_tokens is None else stage.until_tokens
         path = f"data.stages.{name}.until_tokens"
         if until is not None and until <= before:
-            message = f"stage {name} ends at {whole(until)} tokens, and the one before it at {whole(before)}"
-            found.append(Finding("D22", "error", "tokens", message, f"more than {whole(before)} tokens", (path,), 1e6))
+            end, earlier = amounts(until, before)
+            ends = path if stage.until_tokens is not None else "data.train_tokens"
+            message = f"stage {name} ends at {end} tokens, and the one before it at {earlier}"
+            found.append(Finding("D22", "error", "tokens", message, _more_than(before), (ends, earlier_path), 1e6))
         elif last and until is not None and data.train_tokens is not None and until != data.train_tokens:
-            message = f"the last stage ends at {whole(until)} tokens, and the run at {whole(data.train_tokens)}"
+            end, all_of = amounts(until, data.train_tokens)
+            message = f"the last stage ends at {end} tokens, and the run at {all_of}"
             found.append(
                 Finding("D22", "error", "tokens", message, "leave until_tokens of the last stage out", (path,), 1e6)
             )
-        before = until or before
+        before, earlier_path = (until, path) if until else (before, earlier_path)
     return found
+
+
+def _more_than(tokens: float) -> str:
+    return f"more than {amount(at_least(tokens))} tokens"
 
 
 def _schedule_in_order(estimate: Estimate) -> list[Finding]:
@@ -128,8 +146,8 @@ def _schedule_in_order(estimate: Estimate) -> list[Finding]:
         if begin is None:
             continue
         if (index == 0 and begin > 0) or begin <= before:
-            rule = "0" if index == 0 else f"more than {whole(before)} tokens"
-            message = f"entry {index + 1} of the batch schedule begins at {whole(begin)} tokens"
+            rule = "0" if index == 0 else _more_than(before)
+            message = f"entry {index + 1} of the batch schedule begins at {amount(begin)} tokens"
             found.append(Finding("D22", "error", "tokens", message, rule, (path,), 1e6))
         elif estimate.plan.data.train_tokens is not None and begin >= estimate.plan.data.train_tokens:
             found.append(_after_the_run(index, path, begin, estimate.plan.data.train_tokens))
@@ -138,10 +156,11 @@ def _schedule_in_order(estimate: Estimate) -> list[Finding]:
 
 
 def _after_the_run(index: int, path: str, begin: float, end: float) -> Finding:
-    message = (
-        f"entry {index + 1} of the batch schedule begins at {whole(begin)} tokens, and the run ends at {whole(end)}"
+    starts, ends = amounts(begin, end)
+    message = f"entry {index + 1} of the batch schedule begins at {starts} tokens, and the run ends at {ends}"
+    return Finding(
+        "D22", "error", "tokens", message, f"less than {amount(at_most(end))} tokens", (path, "data.train_tokens"), 1e6
     )
-    return Finding("D22", "error", "tokens", message, f"less than {whole(end)} tokens", (path,), 1e6)
 
 
 LAYOUT_CHECKS: Final = (mesh_divides, batch_divides, stretches_in_order)

@@ -14,6 +14,7 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.reverse import changed, tried
+from trainplan.unit import amount
 
 GIB: Final = 2.0**30
 DECIDES: Final = {
@@ -157,9 +158,7 @@ def loss_scale(estimate: Estimate) -> list[Finding]:
     fp16 = estimate.plan.training.precision == "fp16-mixed"
     if not fp16 or not isinstance(parameters, Figure) or parameters <= 1e11:
         return []
-    message = (
-        f"fp16 at {float(parameters) / 1e9:,.0f} B parameters: OPT-175B met its loss scale's floor again and again"
-    )
+    message = f"fp16 at {amount(parameters, 3)} parameters: OPT-175B met its loss scale's floor again and again"
     return [Finding("M11", "warning", "memory", message, 'precision = "bf16-mixed"', ("training.precision",), 45)]
 
 

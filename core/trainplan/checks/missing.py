@@ -7,8 +7,9 @@ from typing import Final
 from trainplan.budgets.shape import OWN_SIZES
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked
-from trainplan.finding import Finding
-from trainplan.labels.names import field_label, quantity_label
+from trainplan.finding import Finding, budget_of
+from trainplan.labels.names import field_label
+from trainplan.plan.plan import Plan
 
 OPTIONAL: Final = (
     "schedule.start",
@@ -18,6 +19,15 @@ OPTIONAL: Final = (
     "cluster.price_per_accelerator_hour",
 )
 """Fields whose absence leaves a budget open without making the rest false: a warning."""
+
+OF_A_PART: Final = (
+    "cluster.accelerators_per_node",
+    "cluster.memory_per_accelerator",
+    "cluster.peak_flops",
+    "cluster.scale_up_bandwidth",
+    "cluster.scale_out_bandwidth",
+)
+"""Fields that the catalogue says of an accelerator."""
 
 LISTS: Final = ("data.sources", "data.stages", "evaluation.tasks")
 """Lists of the plan whose entries have fields of their own."""
@@ -34,8 +44,14 @@ def missing_fields(estimate: Estimate) -> list[Finding]:
             blocked.setdefault(value.code.removeprefix("missing:"), []).append(key)
     for path in _needed(estimate):
         blocked.setdefault(path, [])
-    whole = not estimate.plan.model.model_fields_set
-    return [_finding(path, keys, whole=whole and path.startswith("model.")) for path, keys in blocked.items()]
+    return [_finding(path, keys, _says_all(estimate.plan, path)) for path, keys in blocked.items()]
+
+
+def _says_all(plan: Plan, path: str) -> str:
+    """The one field that would say this one and others with it, where the plan has none of them."""
+    if path.startswith("model.") and not plan.model.model_fields_set:
+        return "model.preset"
+    return "cluster.accelerator" if path in OF_A_PART and plan.cluster.accelerator is None else ""
 
 
 def _needed(estimate: Estimate) -> list[str]:
@@ -45,8 +61,8 @@ def _needed(estimate: Estimate) -> list[str]:
     return needed if data.sources else [*needed, "data.sources"]
 
 
-def _finding(path: str, keys: list[str], *, whole: bool = False) -> Finding:
-    """A field that is missing; `whole`: nothing of the model is known, and one preset would say all of it."""
+def _finding(path: str, keys: list[str], whole: str) -> Finding:
+    """A field that is missing; `whole` is one that would say all of what is missing beside it."""
     waits = (
         f"; {len(keys)} figures wait for it, {keys[0]} first" if len(keys) > 1 else f"; {keys[0]} waits" if keys else ""
     )
@@ -56,10 +72,10 @@ def _finding(path: str, keys: list[str], *, whole: bool = False) -> Finding:
     return Finding(
         f"missing:{path}",
         severity,
-        _budget(path),
+        budget_of(path),
         f"{_said(field_label(path), _owner(path))} missing{waits}",
-        f"give model.preset, or {path}" if whole else f"give {path}",
-        (path,),
+        f"give {whole}, or {path}" if whole and whole != path else f"give {path}",
+        (whole, path) if whole and whole != path else (path,),
         len(keys),
     )
 
@@ -92,38 +108,14 @@ def _of_catalogue(path: str, keys: list[str], waits: str) -> Finding:
     )
 
 
-def _budget(path: str) -> str:
-    table = path.split(".", maxsplit=1)[0]
-    homes = {"data": "tokens", "batch": "tokens", "cluster": "compute", "utilization": "compute", "schedule": "compute"}
-    return homes.get(table, table if table in ("model", "storage", "reliability", "evaluation") else "compute")
-
-
-DECIDES: Final = {
-    "model": "model.hidden_size",
-    "tokens": "data.train_tokens",
-    "compute": "utilization.value",
-    "parallelism": "cluster.nodes",
-    "storage": "storage.write_bandwidth",
-    "reliability": "reliability.failures_per_node_day",
-    "evaluation": "evaluation.interval_tokens",
-}
-"""The field to look at first where a budget's formula gives no finite value."""
-
-
 def undefined_figures(estimate: Estimate) -> list[Finding]:
     """undefined:FORMULA: the numbers of the plan drive a formula past what can be written, or to a division by zero."""
-    blocked: dict[str, list[str]] = {}
-    for key, value in estimate.quantities.items():
-        if isinstance(value, Blocked) and value.code.startswith("undefined:"):
-            blocked.setdefault(value.code, []).append(key)
-    return [_undefined(code, keys) for code, keys in blocked.items()]
+    values = estimate.quantities.values()
+    if not any(isinstance(value, Blocked) and value.code.startswith("undefined:") for value in values):
+        return []
+    from trainplan.checks.undefined import culprits  # few plans come here
 
-
-def _undefined(code: str, keys: list[str]) -> Finding:
-    budget = keys[0].split(".", maxsplit=1)[0]
-    more = f"; {len(keys)} figures wait for it" if len(keys) > 1 else ""
-    message = f"{quantity_label(keys[0])} has no finite value with these numbers{more}"
-    return Finding(code, "error", budget, message, "numbers of a size that a run has", (DECIDES[budget],), len(keys))
+    return culprits(estimate)
 
 
 MISSING_CHECKS: Final = (missing_fields, undefined_figures)

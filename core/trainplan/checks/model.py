@@ -9,14 +9,26 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.layout import divisors
-from trainplan.budgets.shape import pattern
+from trainplan.budgets.shape import MOST_LAYERS, pattern
 from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
 from trainplan.unit import whole
 
+WIDTH: Final = 64
+"""A width that is a multiple of this is as models have it, so that the heads are what does not fit to it."""
 LISTS: Final = ("layer_types", "mlp_layer_types")
 """Fields with one word for each layer."""
+
+
+def depth_counted(estimate: Estimate) -> list[Finding]:
+    """model-depth: layers are laid out one by one, and past all sense they are not."""
+    layers = estimate.model.shape.layers
+    if not isinstance(layers, Figure) or layers <= MOST_LAYERS:
+        return []
+    message = f"{whole(layers)} layers; at most {whole(MOST_LAYERS)} are laid out one by one"
+    paths = ("model.num_hidden_layers",)
+    return [Finding("model-depth", "error", "model", message, f"at most {whole(MOST_LAYERS)}", paths, 1e6)]
 
 
 def heads_divide(estimate: Estimate) -> list[Finding]:
@@ -27,11 +39,21 @@ def heads_divide(estimate: Estimate) -> list[Finding]:
     hidden, heads = s["model.hidden_size"], s["model.num_attention_heads"]
     if isinstance(hidden, Blocked) or isinstance(heads, Blocked) or hidden % heads == 0:
         return []
-    below = int(hidden // heads * heads)
-    near = " or ".join(f"{size:,}" for size in (below, below + int(heads)) if size > 0)
     message = f"hidden_size {whole(hidden)} does not divide into {whole(heads)} heads, and head_dim is not given"
-    paths = ("model.hidden_size", "model.num_attention_heads", "model.head_dim")
-    return [Finding("model-heads", "error", "model", message, f"hidden_size {near}, or head_dim", paths, 1e6)]
+    sides = ("model.hidden_size", "model.num_attention_heads")
+    if hidden % WIDTH == 0:
+        sides, fix = sides[::-1], f"num_attention_heads = {_near_heads(int(hidden), int(heads))}, or head_dim"
+    else:
+        below = int(hidden // heads * heads)
+        fix = f"hidden_size {' or '.join(f'{size:,}' for size in (below, below + int(heads)) if size > 0)}, or head_dim"
+    return [Finding("model-heads", "error", "model", message, fix, (*sides, "model.head_dim"), 1e6)]
+
+
+def _near_heads(hidden: int, heads: int) -> str:
+    """The counts of heads next to the plan's that divide the width."""
+    near = divisors(hidden)
+    sides = [*[count for count in near if count < heads][-1:], *[count for count in near if count > heads][:1]]
+    return " or ".join(f"{count:,}" for count in sides)
 
 
 def groups_divide(estimate: Estimate) -> list[Finding]:
@@ -143,6 +165,7 @@ def predicted_positions(estimate: Estimate) -> list[Finding]:
 
 
 MODEL_CHECKS: Final = (
+    depth_counted,
     heads_divide,
     groups_divide,
     experts_enough,

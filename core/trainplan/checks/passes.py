@@ -10,11 +10,11 @@ from typing import Final
 
 from trainplan.budgets.mixture import SourceBudget, known
 from trainplan.budgets.weights import Phase
-from trainplan.checks.amounts import at_least, at_most, listed, passes, share, tokens
+from trainplan.checks.amounts import at_least, at_most, listed, passes, share
 from trainplan.estimation import Estimate
 from trainplan.figure import Choice, Figure
 from trainplan.finding import Finding
-from trainplan.unit import whole
+from trainplan.unit import amount, whole
 
 LITTLE_LEFT: Final = 16.0
 """Passes from which repeats teach next to nothing (Muennighoff et al. 2023, read second-hand)."""
@@ -53,10 +53,10 @@ def _nearest(estimate: Estimate, row: SourceBudget) -> tuple[tuple[str, ...], li
     path = _weight_path(estimate, row, phase)
     fixes = _weight_fix(row, phase, stage) if path.endswith(("weight", f"weights.{row.name}")) else []
     if row.drawn / row.limit < MOST_TOKENS:
-        fixes.append(f"{tokens(at_least(row.drawn / row.limit, 3))} unique tokens of {row.name}")
+        fixes.append(f"{amount(at_least(row.drawn / row.limit, 3))} unique tokens of {row.name}")
     reach = _reach_of(row, estimate)
     if reach > 0:
-        fixes.append(f"{tokens(at_most(reach))} train tokens")
+        fixes.append(f"{amount(at_most(reach))} train tokens")
     return tuple(dict.fromkeys((path, f"data.sources.{row.name}.unique_tokens", "data.train_tokens"))), fixes
 
 
@@ -111,10 +111,10 @@ def repeats(estimate: Estimate) -> list[Finding]:
     day, name = estimate.exhaustion.first_repeat_date, estimate.exhaustion.first_repeat
     when = f", {day}" if isinstance(day, Choice) else ""
     message = (
-        f"{tokens(unique)} unique tokens for {tokens(train)}: {name} is the first to repeat, at {tokens(at)}{when}"
+        f"{amount(unique)} unique tokens for {amount(train)}: {name} is the first to repeat, at {amount(at)}{when}"
     )
     paths = ("data.train_tokens", f"data.sources.{name}.unique_tokens")
-    return [Finding("D20", "info", "tokens", message, f"{tokens(at_most(unique))} train tokens", paths)]
+    return [Finding("D20", "info", "tokens", message, f"{amount(at_most(unique))} train tokens", paths)]
 
 
 def ends_early(estimate: Estimate) -> list[Finding]:
@@ -124,8 +124,8 @@ def ends_early(estimate: Estimate) -> list[Finding]:
         return []
     if train <= unique:
         return []
-    message = f"{rule.name} ends after one pass, at {tokens(unique)}, {tokens(train - unique)} before the run does"
-    fix = f"{tokens(at_most(unique))} train tokens, or megatron-blended"
+    message = f"{rule.name} ends after one pass, at {amount(unique)}, {amount(train - unique)} before the run does"
+    fix = f"{amount(at_most(unique))} train tokens, or megatron-blended"
     return [Finding("D24", "error", "tokens", message, fix, ("data.train_tokens", "data.sampler"), 1e4)]
 
 
@@ -161,9 +161,9 @@ def stops_first(estimate: Estimate) -> list[Finding]:
         return []
     items = estimate.exhaustion.interleaved_items or 0.0
     message = (
-        f"first_exhausted, the default, stops near {whole(items)} items, {tokens(end)} tokens, before the run does"
+        f"first_exhausted, the default, stops near {whole(items)} items, {amount(end)} tokens, before the run does"
     )
-    fix = f"all_exhausted, or {tokens(at_most(end))} train tokens"
+    fix = f"all_exhausted, or {amount(at_most(end))} train tokens"
     return [Finding("D26", "warning", "tokens", message, fix, ("data.sampler", "data.train_tokens"), 58)]
 
 

@@ -231,8 +231,33 @@ def ways(part: str, paths: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any
     for name, first, others in WRITTEN.findall(part):
         offered.append([(name, value) for value in (first, *re.findall(rf" or ({VALUE})", others))])
     for one in product(*offered) if offered else ():
-        text = " and ".join(f"{name} = {value}" for name, value in one)
-        yield text, {path_of(name, paths): _value(value) for name, value in one}
+        fields = _fields(one, paths)
+        if fields:
+            yield " and ".join(f"{name} = {value}" for name, value in one), fields
+
+
+def _fields(written: tuple[tuple[str, str], ...], paths: tuple[str, ...]) -> dict[str, Any]:
+    """The values that a combination names, by path; empty where one of them is no value of its field: nothing is tried then."""
+    found: dict[str, Any] = {}
+    for name, text in written:
+        try:
+            path = path_of(name, paths)
+        except LookupError:
+            return {}
+        found[path] = _valid(path, text)
+    return {} if None in found.values() else found
+
+
+def _valid(path: str, text: str) -> Any:
+    """The value of a field of a table as the plan format reads it; None where it is none, and then nothing is tried."""
+    table, _, field = path.partition(".")
+    kind = Plan.model_fields[table].annotation
+    if "." in field or not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return None
+    try:
+        return getattr(kind.model_validate({field: _value(text)}), field)
+    except ValueError:  # what is no value, and what the table refuses
+        return None
 
 
 def _value(text: str) -> Any:

@@ -12,6 +12,7 @@ from trainplan.checks.amounts import listed, share
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
+from trainplan.labels.series import series
 from trainplan.unit import whole
 
 UNEQUAL: Final = 1.5
@@ -28,11 +29,11 @@ def unequal_lengths(estimate: Estimate) -> list[Finding]:
     if not rows or max(row.length for row in rows) <= UNEQUAL * min(row.length for row in rows):
         return []
     far = max(rows, key=lambda row: abs(row.shares[0] - row.weights[0]))
-    shares = ", ".join(f"{row.name} {share(row.share)}" for row in rows[:4])
+    shares = series(f"{row.name} {share(row.share)}" for row in rows[:4])
     message = f"{rule.name} draws documents, and their mean lengths differ: token shares are {shares}"
     rates = {row.name: row.weights[0] / row.length for row in rows}
     weights = [f"{name} {share(rate / sum(rates.values()))}" for name, rate in rates.items()]
-    fix = f"weights {', '.join(weights[:4])} bring the shares that were meant"
+    fix = f"weights {series(weights[:4])} bring the shares that were meant"
     return [Finding("D4", "warning", "tokens", message, fix, (f"data.sources.{far.name}.weight", "data.sampler"), 50)]
 
 

@@ -13,6 +13,7 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
 from trainplan.numbers import Style, byte_rate, device_bytes, disk_bytes
+from trainplan.plan.fields import INT64
 from trainplan.unit import duration, whole
 
 STALL_WARNS, STALL_FAILS = 0.01, 0.05
@@ -35,7 +36,7 @@ def spell(seconds: float) -> str:
         return "less than 1 ms"
     number, unit = duration(seconds)
     if not unit:
-        return number.replace("min 0s", " min")
+        return number.removesuffix(" 0s")
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
@@ -55,7 +56,11 @@ def full_disk(estimate: Estimate) -> list[Finding]:
     paths = ("storage.capacity", "storage.keep_full_every", "storage.raw_data")
     said = f"{disk(peak)} at most of {disk(usable)} usable"
     fraction = float(estimate.situation["storage.usable_fraction"])
-    fix = f"a capacity of {disk((peak + 2.0 * size) / fraction)} leaves two checkpoints free"
+    needed = (peak + 2.0 * size) / fraction
+    if needed < INT64:
+        fix = f"a capacity of {disk(needed)} leaves two checkpoints free"
+    else:
+        fix, paths = "a usable_fraction of a size that a file system has", ("storage.usable_fraction", *paths)
     if free < size:
         end = f"{disk(-free)} too much" if free < 0 else f"not one checkpoint of {disk(size)} is free"
         return [Finding("S1", "error", "storage", f"{said}: {end}", fix, paths, 1e5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.checks.amounts import at_least, tokens
+from trainplan.checks.amounts import at_least
 from trainplan.checks.handling import HANDLING_CHECKS
 from trainplan.checks.passes import PASS_CHECKS
 from trainplan.checks.sampler import SAMPLER_CHECKS
@@ -12,7 +12,7 @@ from trainplan.checks.weights import WEIGHT_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import whole
+from trainplan.unit import amount, whole
 
 RULE: Final = 20.0
 """Tokens for each parameter that are compute-optimal by the rule of thumb (Hoffmann et al. 2022)."""
@@ -27,7 +27,7 @@ def changing_batch(estimate: Estimate) -> list[Finding]:
     if len(set(sizes)) < 2:
         return []
     message = (
-        f"the batch goes from {tokens(sizes[0])} to {tokens(sizes[-1])} tokens a step; the learning rate belongs to it"
+        f"the batch goes from {amount(sizes[0])} to {amount(sizes[-1])} tokens a step; the learning rate belongs to it"
     )
     fix = "Marin took sqrt(3) of the learning rate for 3 x the batch"
     path = "batch.schedule" if estimate.plan.batch.schedule else "data.stages"
@@ -56,7 +56,7 @@ def few_tokens(estimate: Estimate) -> list[Finding]:
     message = f"{ratio:.3g} tokens for each active parameter; 20 are compute-optimal by the rule of thumb"
     return [
         Finding(
-            "D17", "info", "tokens", message, f"{tokens(at_least(RULE * size))} train tokens", ("data.train_tokens",)
+            "D17", "info", "tokens", message, f"{amount(at_least(RULE * size))} train tokens", ("data.train_tokens",)
         )
     ]
 

@@ -17,6 +17,7 @@ from trainplan.files.writing import (
     MARK,
     created,
     folder_synced,
+    is_read_only_volume,
     removed,
     sentence,
     temporary_name,
@@ -150,6 +151,8 @@ def _check_writable(task: _Task) -> None:
         raise SaveError(task.target, f"this is {kind}")
     effective = os.access in os.supports_effective_ids
     if not task.old.st_mode & 0o222 or not os.access(task.target, os.W_OK, effective_ids=effective):
+        if is_read_only_volume(task.target):
+            raise SaveError(task.target, sentence(OSError(errno.EROFS, ""), task.target), "Another folder")
         raise SaveError(task.target, "the file is read-only", "Write permission, or another name")
 
 

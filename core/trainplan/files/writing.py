@@ -50,6 +50,14 @@ def sentence(error: OSError, path: Path) -> str:
     return known.format(folder=path.parent, name=path.name)
 
 
+def is_read_only_volume(path: Path) -> bool:
+    """Whether the file system of a path takes no writing at all, whatever the mode of the file."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
 def _without_inodes(folder: Path) -> bool:
     try:
         volume = os.statvfs(folder)

@@ -42,6 +42,18 @@ def values(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+def typed_at(plan: Plan, path: str) -> str:
+    """What a plan file says at a path, as a person types it, in entries of lists too; empty where it says nothing."""
+    value = dict(values(plan, "")).get(path)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Quantity) and value.text:
+        return value.text
+    if isinstance(value, int | float):
+        return f"{int(value)}" if float(value).is_integer() else repr(float(value))
+    return "" if value is None else str(value)
+
+
 def _text(value: Any) -> str:
     if isinstance(value, Quantity):
         return value.text or f"{float(value):,.12g}"

@@ -16,7 +16,7 @@ from trainplan.frozen import frozen
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.numbers import Scale, Style
 from trainplan.plan.describe import words_of
-from trainplan.unit import Quantity
+from trainplan.unit import Quantity, amount, prefixed, without_zeros
 
 
 @frozen
@@ -154,8 +154,9 @@ def lacking(code: str) -> str:
 
 def _field_cells(row: FieldRow, now: Estimate, saved: Estimate | None) -> Cells:
     text, kind = field_text(row, now)
-    before = field_text(row, saved)[0] if saved is not None else text
-    moved = "" if before == text else _field_moved(row, now, saved)
+    raw = raw_text(row.path, now)
+    before = raw_text(row.path, saved) if saved is not None else raw
+    moved = "" if before == raw else _field_moved(row, now, saved)
     return Cells(
         row.path,
         field_label(row.path),
@@ -165,7 +166,7 @@ def _field_cells(row: FieldRow, now: Estimate, saved: Estimate | None) -> Cells:
         kind,
         True,
         choices_of(row.path),
-        raw_text(row.path, now),
+        raw,
     )
 
 
@@ -196,8 +197,25 @@ def field_text(row: FieldRow, now: Estimate) -> tuple[str, str]:
     if isinstance(value, bool):
         return ("yes" if value else "no"), origin
     if isinstance(value, int | float):
-        return row.style(float(value)).text(float(value)) if value else "0", origin
+        text = row.style(float(value)).text(float(value)) if value else "0"
+        return text if len(text) <= BOX else _fitted(float(value), now.situation[row.path].unit), origin
     return str(value), origin
+
+
+BOX: Final = 13
+"""Cells of a field's box."""
+SUFFIXES: Final = {"bytes": "B", "bytes/s": "B/s"}
+
+
+def _fitted(value: float, unit: str) -> str:
+    """A number that is too long for its box with a prefix, and all the digits that the box holds: 11.13587712T."""
+    digits, text = BOX, " " * (BOX + 1)
+    while digits and len(text) > BOX:
+        number, prefix = prefixed(value, digits)
+        suffix = SUFFIXES.get(unit)
+        text = amount(value, digits) if suffix is None else f"{without_zeros(number)}{prefix}{suffix}"
+        digits -= 1
+    return text
 
 
 _WANTED = {
@@ -231,11 +249,7 @@ def _short_tokens(value: float) -> Scale:
 
 class _Prefixed(Scale):
     def moved(self, before: float, after: float) -> str:
-        delta = after - before
-        for factor, prefix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-            if abs(delta) >= factor:
-                return f"{delta / factor:+.4g}{prefix}"
-        return f"{delta:+,.0f}" if delta else ""
+        return f"{'+' if after > before else '-'}{amount(abs(after - before))}" if after != before else ""
 
 
 def choices_of(path: str) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ def whole_text(value: Quantity) -> str:
 
 def _money(value: Quantity) -> str:
     """An amount with four digits and a prefix."""
-    return "".join(prefixed(float(value), 4)) if isinstance(value, Figure) else "-"
+    return "".join(prefixed(float(value), 4)).replace("G", "B") if isinstance(value, Figure) else "-"
 
 
 def _three(value: Quantity) -> str:

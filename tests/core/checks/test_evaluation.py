@@ -48,7 +48,7 @@ def test_e2_large_share(varied: Any) -> None:
 def test_e3_first_evaluation_late_or_never(varied: Any) -> None:
     late = one(varied(more=tasks(interval="200M")), "E3")
     assert late.message == "the first evaluation is at 19.1 % of the run"
-    assert late.fix == "one within 10.5M tokens"
+    assert late.fix == "one within 10.4M tokens"
     assert one(varied(more=tasks(interval="2B")), "E3").message == "the first evaluation is after its end"
     assert "E3" not in codes(varied(more=tasks()))
 

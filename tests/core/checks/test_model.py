@@ -19,21 +19,26 @@ def test_heads_that_do_not_divide_the_width(varied: Any) -> None:
     found = varied("model.num_attention_heads=5")
     (finding,) = all_of(found, "model-heads")
     assert finding.message == "hidden_size 64 does not divide into 5 heads, and head_dim is not given"
-    assert (finding.severity, finding.fix) == ("error", "hidden_size 60 or 65, or head_dim")
-    assert finding.paths[0] == "model.hidden_size"
+    assert (finding.severity, finding.fix) == ("error", "num_attention_heads = 4 or 8, or head_dim")
+    assert finding.paths[0] == "model.num_attention_heads"
     value = found.figure("model.parameters")
     assert isinstance(value, Blocked)
     assert value.code == "model-heads"
 
 
 def test_each_fix_of_the_heads_is_one(varied: Any) -> None:
-    for fix in ("model.hidden_size=60", "model.hidden_size=65", "model.head_dim=16"):
+    for fix in ("model.num_attention_heads=4", "model.num_attention_heads=8", "model.head_dim=16"):
         assert not all_of(varied("model.num_attention_heads=5", fix), "model-heads")
 
 
-def test_more_heads_than_width_offers_only_more(varied: Any) -> None:
+def test_a_width_that_no_model_has_is_at_fault_itself(varied: Any) -> None:
+    (finding,) = all_of(varied("model.hidden_size=67"), "model-heads")
+    assert (finding.paths[0], finding.fix) == ("model.hidden_size", "hidden_size 64 or 68, or head_dim")
+
+
+def test_more_heads_than_width_offers_only_fewer(varied: Any) -> None:
     (finding,) = all_of(varied("model.num_attention_heads=100"), "model-heads")
-    assert finding.fix == "hidden_size 100, or head_dim"
+    assert finding.fix.startswith("num_attention_heads = 64")
 
 
 def test_latent_attention_has_head_sizes_of_its_own(varied: Any) -> None:

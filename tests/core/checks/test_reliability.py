@@ -32,7 +32,7 @@ def test_r1_low_goodput(varied: Any) -> None:
 def test_r2_interval_away_from_the_best(varied: Any) -> None:
     long, short = (one(varied(f"reliability.checkpoint_interval={text}"), "R2") for text in ("2h", "2min"))
     assert long.message == "checkpoint interval 2.00 h is 7.8 times the best one, 15min 20s".replace("2.00", "2")
-    assert short.message == "checkpoint interval 2 min is 1/7.7 of the best one, 15min 20s"
+    assert short.message == "checkpoint interval 2min is 1/7.7 of the best one, 15min 20s"
     assert (long.severity, long.fix) == ("warning", "15min 20s")
     assert "R2" not in codes(varied("reliability.checkpoint_interval=20min"))
 
@@ -40,10 +40,10 @@ def test_r2_interval_away_from_the_best(varied: Any) -> None:
 def test_r2_interval_that_cannot_be_held(varied: Any) -> None:
     below = one(varied("storage.write_bandwidth=2kB/s", "reliability.checkpoint_interval=20min"), "R2")
     assert below.severity == "error"
-    assert below.message == "checkpoint interval 20 min is below the shortest feasible one, 30min 37s"
+    assert below.message == "checkpoint interval 20min is below the shortest feasible one, 30min 37s"
     above = one(varied("reliability.job_time_limit=10min", "reliability.checkpoint_interval=20min"), "R2")
     assert above.severity == "error"
-    assert above.message == "checkpoint interval 20 min is above the job's time limit, 10 min: nothing is saved"
+    assert above.message == "checkpoint interval 20min is above the job's time limit, 10min: nothing is saved"
 
 
 def test_r2_says_what_holds_the_automatic_interval(varied: Any) -> None:
@@ -91,7 +91,7 @@ def test_r7_stalls_above_the_collective_timeout(varied: Any) -> None:
     stall = ("storage.checkpoint_floor=2min", "reliability.checkpoint_interval=2h")
     finding = one(varied(*stall, "training.framework=torchtitan"), "R7")
     assert (
-        "stops training for 2 min; the collective timeout is 1min 40s by default".replace("1min 40s", "100 s")
+        "stops training for 2min; the collective timeout is 1min 40s by default".replace("1min 40s", "100 s")
         in finding.message
     )
     assert "R7" not in codes(varied(*stall))

@@ -60,7 +60,7 @@ def test_s3_upload_slower_than_the_interval(varied: Any) -> None:
     slow = ("storage.upload_bandwidth=1kB/s", "reliability.checkpoint_interval=20min")
     finding = one(varied(*slow), "S3")
     assert finding.severity == "error"
-    assert finding.message == "an upload takes 1.02 h, the interval is 20 min: copies pile up for ever"
+    assert finding.message == "an upload takes 1.02 h, the interval is 20min: copies pile up for ever"
     assert finding.fix == "an interval of 1.02 h or more"
     assert "S3" not in codes(varied(slow[0]))
 
@@ -69,7 +69,7 @@ def test_s3_upload_slower_than_the_interval(varied: Any) -> None:
 def test_s4_stalls(varied: Any, floor: str, severity: str) -> None:
     finding = one(varied(f"storage.checkpoint_floor={floor}", "reliability.checkpoint_interval=20min"), "S4")
     assert finding.severity == severity
-    assert f"stalls {floor[:-1]} s of every 20 min" in finding.message
+    assert f"stalls {floor[:-1]} s of every 20min" in finding.message
     assert "S4" not in codes(varied("storage.checkpoint_floor=10s", "reliability.checkpoint_interval=20min"))
 
 
@@ -97,7 +97,7 @@ def test_s7_torchtitan_saves_weights_at_the_end(varied: Any) -> None:
 def test_s8_light_checkpoints_are_no_recovery(varied: Any) -> None:
     light = ("storage.keep_light_every=100M", "reliability.checkpoint_interval=20min")
     finding = one(varied(*light), "S8")
-    assert finding.message == "light checkpoints cannot be resumed; full ones reach 40 min back"
+    assert finding.message == "light checkpoints cannot be resumed; full ones reach 40min back"
     assert "S8" not in codes(varied(*light, "storage.keep_full_every=500M"))
     assert "S8" not in codes(varied(*light, "storage.upload_bandwidth=1GB/s"))
 
@@ -122,7 +122,7 @@ def test_s11_writes_that_never_end(varied: Any) -> None:
     slow = ("storage.write_bandwidth=5kB/s", "reliability.checkpoint_interval=20min")
     assert (
         one(varied(*slow), "S11").message
-        == "a save is being written 12min 15s of every 20 min; steps beside it are slower"
+        == "a save is being written 12min 15s of every 20min; steps beside it are slower"
     )
     assert "S11" not in codes(varied("storage.write_bandwidth=7kB/s", slow[1]))
 

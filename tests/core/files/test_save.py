@@ -407,3 +407,15 @@ def test_a_full_volume_keeps_the_old_text(tmp_path: Path, limits: str, size: int
     message, rest = result.stdout.splitlines()
     assert words in message
     assert rest == "True ['plan.toml']"
+
+
+def test_a_read_only_file_system_is_called_that(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write permission would not help: nobody writes there, root neither."""
+    whole = os.statvfs(plan)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(
+        os, "statvfs", lambda path: os.statvfs_result((*whole[:8], whole.f_flag | os.ST_RDONLY, whole[9]))
+    )
+    error = refusal(plan)
+    assert error.message == f"the file system of {plan.parent} is read-only"
+    assert error.fix == "Another folder"

@@ -27,7 +27,7 @@ def run(*words: object) -> int:
 def test_columns_of_a_difference_do_not_touch(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("diff", plan, plan, "--set", "data.train_tokens=20T") == 0
     out = capsys.readouterr().out
-    assert re.search(r"sequences +1\.904G +2\.441G +\+0\.537G ", out)
+    assert re.search(r"sequences +1\.904B +2\.441B +\+0\.537B ", out)
     assert not re.search(r"\d\+\d", out)
 
 
@@ -123,8 +123,8 @@ def test_every_row_is_told_in_a_sentence(plan: Path, capsys: pytest.CaptureFixtu
 def test_tokens_list_their_stages_and_sources(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("show", plan, "--budget", "tokens")
     out = capsys.readouterr().out
-    assert re.search(r"anneal +14\.00T +1\.600T +8,192", out)
-    assert re.search(r"math +180\.0G +0\.030 +0\.250 +820\.0G +0\.053 +4\.556", out)
+    assert re.search(r"anneal +14T +1\.6T +8,192", out)
+    assert re.search(r"math +180B +0\.030 +0\.250 +820B +0\.053 +4\.556", out)
 
 
 def test_times_of_the_reliability_ledger_are_said_in_minutes(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,3 +201,15 @@ def test_a_word_that_is_no_command_is_told_as_one(
 ) -> None:
     assert run(*(plan if word == "PLAN" else word for word in words)) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("show",), ("show", "--plain"), ("check",), ("diff",), ("explain",)])
+def test_tokens_are_written_in_one_way_and_as_people_type_them(
+    plan: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """820B, 13.5T: not 820.0B, 820G or 13.50 T tokens. Bytes and FLOP keep G, with their unit behind it."""
+    more = {"diff": (plan, "--set", "data.train_tokens=20T"), "explain": ("tokens.sources.math.passes",)}
+    run(words[0], plan, *more.get(words[0], ()), *words[1:], *(["--budget", "tokens"] if words[0] == "show" else []))
+    out = capsys.readouterr().out
+    assert re.search(r"\d[BT]\b", out)
+    assert not re.search(r"\d ?G(?: tokens|\b(?!/s| FLOP))|(?<![\d.+-])\d+\.\d*0[BT]\b|\d [BT] tokens", out)

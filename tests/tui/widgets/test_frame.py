@@ -168,7 +168,7 @@ def test_the_rule_is_as_drawn() -> None:
 def test_a_small_window_says_what_is_needed() -> None:
     rows = [line_text(row).rstrip() for row in small_window(52, 14, strip(PARTS, 52), [Entry("w", "save")])]
     assert rows[0] == "60x15 is the least; this is 52x14."
-    assert rows[1].startswith("*llama31-8b 16.6GiB free  31 Dec")
+    assert rows[1] == "*llama31-8b  16.6GiB free  31 Dec  0E 5W", "as drawn"
     assert rows[2] == "w save"
     assert small_window(10, 1, strip(PARTS, 10), [])
 

@@ -119,7 +119,8 @@ def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None
     """The number with its card, then its inputs as a tree."""
     say(f"{key}   {quantity_label(key)}")
     if isinstance(node.value, Blocked):
-        say(f"  cannot be told: {node.value.code}")
+        for line in _untold(node.value.code, estimate):
+            say(f"  {line}")
         return
     say(f"  {node.shown}   rests on {node.rests_on}")
     if isinstance(node.value, Figure):
@@ -135,6 +136,18 @@ def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None
     say(f"  source: {node.source}{'' if node.verified else ' (unverified)'}")
     for line in lines(node, glyphs):
         say(f"  {line}")
+
+
+def _untold(code: str, estimate: Estimate) -> list[str]:
+    """Why a number cannot be told, and the field that decides it."""
+    if code == "none":
+        return ["does not apply"]
+    from trainplan.checks import findings_at_once
+
+    why = next((one for one in findings_at_once(estimate) if one.code == code), None)
+    if why is None:
+        return [f"cannot be told: {code}"]
+    return [f"cannot be told: {code}", why.message, *([f"decided by {why.paths[0]}"] if why.paths else [])]
 
 
 def lines(node: Node, glyphs: Glyphs, stem: str = "") -> list[str]:

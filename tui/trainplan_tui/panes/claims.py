@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from trainplan.figure import Figure
+from trainplan.labels.series import series
 from trainplan.nearest import Near, claim_of_prediction, claim_of_run, nearest_runs
 from trainplan.published import Run
 from trainplan_tui.panes.rows import BodyRow, note_row
@@ -121,7 +122,7 @@ def told(id_: str, shown: Shown) -> tuple[str, list[str]]:
             "The step model's utilization of this layout with its 80 % range; taken, it stays assumed."
         ]
     near = nearest(shown)[int(id_.removeprefix(PREFIX))]
-    differs = ", ".join(near.differences) or "nothing that counts here"
+    differs = series(near.differences) or "nothing that counts here"
     read = "" if near.run.verified else " (not read again)"
     about = f"{near.run.model}, {near.run.title}"
     return near.run.name, [

@@ -38,7 +38,7 @@ def _evidence(shown: Shown) -> str:
     return f"evidence: {', '.join(parts)}"
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """FLOP of a token by every convention, as bars, and which one the plan's utilization is told in."""
     flops = shown.estimate.speed.flops
     told = (

@@ -29,7 +29,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 def _tasks(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = tasks(shown.estimate)
     if not listing.rows:
-        return [note_row("No tasks. Evaluation costs nothing and shows nothing: [[evaluation.tasks]]", width, glyphs)]
+        return [note_row("No tasks. Evaluation costs nothing and shows nothing. a adds one", width, glyphs)]
     head = Canvas(width, glyphs)
     head.put(4, listing.heads[0], "dim")
     for end, word in zip(ENDS, listing.heads[1:], strict=True):
@@ -49,7 +49,7 @@ def _points(value: Figure) -> str:
     return f"{100 * value:.1f} pp" if isinstance(value, Figure) else "?"
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """The smallest real difference of each task as a bar: shorter tells more."""
     told = [task for task in shown.estimate.evaluation.rows if isinstance(task.smallest_difference, Figure)]
     if not told:

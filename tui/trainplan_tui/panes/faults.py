@@ -78,7 +78,7 @@ def _step(least: float) -> float:
     return 20.0
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """Published failure rates and what each would mean for this plan."""
     rates = published_rates(shown.estimate)
     if not rates:

@@ -8,12 +8,13 @@ from trainplan.explain import meaning, put_in, readable
 from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels.names import quantity_label
+from trainplan.labels.series import series
 from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath
-from trainplan.rows.table import blocked_by, rests
-from trainplan.unit import numbered
+from trainplan.rows.table import lacking, rests
+from trainplan.unit import amount, numbered
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
@@ -95,8 +96,8 @@ def _of_field(path: str, shown: Shown) -> list[str]:
         return [*sentences, f"enter shows what each choice would do ({_line(path, shown)})"]
     lines = _line(path, shown)
     if moved:
-        names = ", ".join(quantity_label(key) for key in moved[:3])
-        sentences.append(f"Moves {numbered(len(moved), 'row')}: {names}{', ...' if len(moved) > 3 else ''} ({lines})")
+        names = series([*(quantity_label(key) for key in moved[:3]), *(["..."] if len(moved) > 3 else [])])
+        sentences.append(f"Moves {numbered(len(moved), 'row')}: {names} ({lines})")
     else:
         sentences.append(f"{waiting(path, shown) or unmoving(path)} ({lines})")
     return sentences
@@ -128,14 +129,12 @@ def _of_source(id_: str, shown: Shown) -> list[str]:
     source = next((one for one in shown.estimate.mixture.rows if one.name == name), None)
     if source is None or not isinstance(source.passes, Figure) or not isinstance(source.passes.origin, Card):
         return [f"{name}: passes cannot be told; {rests(source.passes) if source else 'no such source'}"]
-    from trainplan_tui.panes.sources import short
-
     filled = put_in(source.passes.origin, source.passes, shown.estimate)
     limit = f", limit {float(source.limit):g}" if isinstance(source.limit, Figure) else ""
     drawn = source.drawn
     made = f"drawn = {put_in(drawn.origin, drawn, shown.estimate)}" if isinstance(drawn.origin, Card) else ""
     kept = [
-        f"{word} {short(value)}"
+        f"{word} {amount(value)}"
         for word, value in (("seen", source.seen), ("effective", source.effective))
         if isinstance(value, Figure)
     ]
@@ -158,12 +157,8 @@ def _place(path: str, shown: Shown) -> int | None:
 
 def _of_figure(value: Value, shown: Shown) -> list[str]:
     if isinstance(value, Blocked):
-        why = value.code.removeprefix("missing:")
-        return [
-            f"cannot be told: {why} is missing"
-            if blocked_by(value.code) == "missing"
-            else blocked_by(value.code) or "does not apply"
-        ]
+        path = deciding(value.code, shown)
+        return [f"{untold(value.code, shown)}.", *([f"x explains it; enter there goes to {path}"] if path else [])]
     if isinstance(value, Choice):
         return [value.source]
     if isinstance(value.origin, Card):
@@ -173,6 +168,22 @@ def _of_figure(value: Value, shown: Shown) -> list[str]:
             f"source: {value.origin.source}",
         ]
     return [f"{value.origin.name}: {value.origin.source}"]
+
+
+def untold(code: str, shown: Shown) -> str:
+    """Why a value cannot be told, in a sentence: the field that is missing, or the finding that blocks it."""
+    why = shown.why(code)
+    if code.startswith("missing:") or why is None:
+        return f"cannot be told: {lacking(code)}" if code != "none" else "does not apply"
+    return f"cannot be told: {why.coded(why.message)}"
+
+
+def deciding(code: str, shown: Shown) -> str:
+    """The field that leads out of a blocked value; empty where none does."""
+    why, path = shown.why(code), code.removeprefix("missing:")
+    if why is not None and why.paths:
+        return why.paths[0]
+    return path if path != code and not path.startswith("catalogue.") else ""
 
 
 def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:

@@ -52,7 +52,7 @@ def _columns(listing: Listing, count: int, width: int) -> list[tuple[int, bool]]
         used += room + GAP
         if place and used - GAP > width:
             break
-        kept.append((room, place > 0 and all(text[:1].isdigit() or text[:1] in "+-?" for text in texts)))
+        kept.append((room, place > 0 and all(text[:1].isdigit() or text[:1] in "+-?<" for text in texts)))
     return kept
 
 

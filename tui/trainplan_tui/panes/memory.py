@@ -13,7 +13,7 @@ from trainplan.rows.table import FieldRow, FigureRow, Row, RuleRow
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MEMORY
-from trainplan_tui.panes.rows import BodyRow, rule_row
+from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -69,6 +69,10 @@ def _asked(estimate: Estimate, view: int, width: int, glyphs: Glyphs) -> list[Bo
         makers = (listings.ranks, listings.answers, listings.changes) if view == 1 else (listings.commands,)
         _ASKED[:] = [(estimate.plan, view, [make(estimate) for make in makers])]
     told = _ASKED[0][2]
+    if view > 1 and not any(one.rows for one in told):
+        framework = estimate.plan.training.framework
+        none = f"No dry run of {framework} is known here; C in 9 Pilot shows the launch text of a rung"
+        return [rule_row(told[0].title, width, glyphs), note_row(none, width, glyphs)]
     return [
         row
         for place, one in enumerate(told)
@@ -202,7 +206,7 @@ def _parts(rank: RankMemory) -> MemoryParts:
     return MemoryParts(activations, weights, logits, gradients, states, max(0.0, rest))
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """Every instant of the worst rank, and a restore, which is no part of the peak: what each holds."""
     memory = shown.estimate.memory
     if not isinstance(memory.worst_rank, Figure):

@@ -68,6 +68,8 @@ GRID = (
 )
 """Rows of a low window: two fields and what follows from the layout."""
 
+SHORTER = {"parallelism.predicted_utilization": "predicted MFU"}
+"""Labels that a row of the grid has no room for."""
 EXPERTS = ("parallelism.expert", "parallelism.expert_tensor", "parallelism.predicted_utilization")
 
 
@@ -84,7 +86,7 @@ def _grid_row(row: tuple[str, str, str], shown: Shown, width: int, glyphs: Glyph
         for path, column in zip(row[:2], (4, 31), strict=True)
     ]
     told = cells(FigureRow(row[2], numbers.percent if row[2].endswith("bubble") else None), shown.estimate)
-    canvas.put(59, told.label, "dim", end=72)
+    canvas.put(59, SHORTER.get(row[2], told.label), "dim", end=72)
     canvas.right(width - 1, f"{told.value} {told.unit}".strip(), bold=shown.valid)
     return BodyRow(row[0], "field", canvas.line(), tuple(boxes))
 
@@ -142,7 +144,7 @@ def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = transfers(shown.estimate)
     if not listing.rows:
         return [note_row("nothing is sent: one accelerator, or a layout that is not whole", width, glyphs)]
-    ids = [f"{SENT}{row[0]}, {row[1]}" for row in listing.rows]
+    ids = [f"{SENT}{row[0]}: {row[1]}" for row in listing.rows]
     found = listing_rows(listing, width, glyphs, reach="sent", ids=ids)
     sending = {row[0] for row in listing.rows}
     silent = [one.dimension for one in shown.estimate.communication.table if one.dimension not in sending]
@@ -153,7 +155,7 @@ def sent_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
 
 def sent_time(id_: str, estimate: Estimate) -> Value:
     """The time of the operation of a row of what is sent. It has no key: only what of it stays in sight is a quantity."""
-    return next((one.time for one in estimate.communication.table if id_ == f"{SENT}{one.dimension}, {one.name}"), GONE)
+    return next((one.time for one in estimate.communication.table if id_ == f"{SENT}{one.dimension}: {one.name}"), GONE)
 
 
 def views(shown: Shown) -> int:
@@ -268,8 +270,8 @@ def proposed(plan: Plan) -> str:
     )
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    """What the layout gives, and what it sends in one step."""
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
+    """What the layout gives; then what the view at the left leaves out: what is sent, or the mesh and the step."""
     lines = [rule("what the layout gives", width, "", glyphs)]
     for key in ("parallelism.world_size", "parallelism.data", "tokens.microbatches", "parallelism.bubble"):
         told = cells(FigureRow(key, numbers.percent if key.endswith("bubble") else None), shown.estimate)
@@ -277,5 +279,6 @@ def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
         canvas.put(4, told.label)
         canvas.right(40, f"{told.value} {told.unit}".strip(), bold=True)
         lines.append(canvas.line())
-    sent = [row.line for row in sent_rows(shown, width, glyphs)]
-    return [*lines, *sent]
+    drawings = [*map_rows(shown, width, glyphs), *waterfall_rows(shown, width, glyphs)] if view != 0 else []
+    sent = sent_rows(shown, width, glyphs) if view != 1 else []
+    return [*lines, *(row.line for row in (*drawings, *sent))]

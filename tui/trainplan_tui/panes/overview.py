@@ -54,7 +54,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     return [*first, *finish, *found[:SHOWN_FINDINGS], *rest, *found[SHOWN_FINDINGS:], *head]
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """The chain from tokens to the cost, each figure with its numbers put in; then the forecast."""
     from trainplan.explain import put_in, readable
     from trainplan.labels.names import quantity_label

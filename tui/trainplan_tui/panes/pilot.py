@@ -93,7 +93,7 @@ def _nothing(rungs: tuple[RungReview, ...], width: int, glyphs: Glyphs) -> list[
     return [note_row("No rung measured. C shows the launch line of a rung, L takes its log", width, glyphs)]
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """What each rung feeds into the plan."""
     lines = [rule("what each rung feeds", width, "", glyphs)]
     for one in shown.reviewed.now.rungs:

@@ -192,7 +192,7 @@ def _lapsing(review: Review, today: dt.date) -> list[str]:
     return [f"{name} in {left} day{'' if left == 1 else 's'}" for left, name in ends[:1]]
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """Days until each sign-off lapses as bars, and the ladder that item 6 rests on."""
     reviewed, today, room = shown.reviewed, _today(shown), width - 30
     lines = [rule("days until a sign-off lapses", width, "", glyphs)]

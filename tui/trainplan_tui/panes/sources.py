@@ -12,7 +12,7 @@ from trainplan.finding import Finding
 from trainplan.numbers import Scale
 from trainplan.plan.entries import weight_path, weights_of
 from trainplan.plan.tables import Stage
-from trainplan.unit import significant
+from trainplan.unit import amount
 from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, note_row, rule_row
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -29,18 +29,14 @@ PASSED: Final = Scale(1, 2, "")
 """How passes are written: two digits, and `<0.01` for a source that is hardly touched."""
 
 
-def short(value: Figure | float) -> str:
-    """Tokens in six cells: `13.50T`, `180B`."""
-    for factor, prefix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if value >= factor * 0.9995:
-            text = significant(value / factor, 4)
-            return (text if len(text) <= 5 else significant(value / factor, 3)) + prefix
-    return f"{value:.0f}"
-
-
 def views(shown: Shown) -> int:
     """Views of the pane: a window over the stages each, and one with what is seen and worth."""
     return max(1, -(-max(1, len(shown.plan.data.stages)) // WINDOW)) + 1
+
+
+def is_detailed(shown: Shown, view: int) -> bool:
+    """Whether a view says what is seen and worth in place of bars of passes."""
+    return view >= views(shown) - 1
 
 
 def source_rows(shown: Shown, view: int, width: int, glyphs: Glyphs) -> list[BodyRow]:
@@ -48,7 +44,7 @@ def source_rows(shown: Shown, view: int, width: int, glyphs: Glyphs) -> list[Bod
     if not shown.plan.data.sources:
         empty = note_row("No sources. Passes, storage and manifests need them. enter adds one", width, glyphs, "warn")
         return [BodyRow("data.sources", "figure", empty.line)]
-    detail = view >= views(shown) - 1
+    detail = is_detailed(shown, view)
     columns = _columns(shown, view)
     head = _head(shown, columns, detail, width, glyphs)
     rows = [
@@ -100,7 +96,7 @@ def _row(
     boxes = [_box(canvas, f"data.sources.{name}.unique_tokens", *UNIQUE, *_unique(shown, place))]
     for (start, end), stage in zip(WEIGHTS, columns, strict=False):
         boxes.append(_weight_box(canvas, shown, stage, name, start, end))
-    canvas.right(DRAWN, short(source.drawn) if isinstance(source.drawn, Figure) else "?", start=33, bold=shown.valid)
+    canvas.right(DRAWN, amount(source.drawn) if isinstance(source.drawn, Figure) else "?", start=33, bold=shown.valid)
     passes = PASSED.text(source.passes) if isinstance(source.passes, Figure) else "?"
     canvas.right(PASSES, passes, start=39, bold=shown.valid)
     moved = _moved(shown, source)
@@ -120,7 +116,7 @@ def _unique(shown: Shown, place: int) -> tuple[str, str]:
     value = shown.plan.data.sources[place].unique_tokens
     if value is None:
         return "", ""
-    return (value.text if value.text and len(value.text) <= 6 else short(value)), value.text or f"{int(value)}"
+    return (value.text if value.text and len(value.text) <= 6 else amount(value)), value.text or f"{int(value)}"
 
 
 def _box(canvas: Canvas, path: str, start: int, end: int, shown: str, raw: str) -> Box:
@@ -159,8 +155,8 @@ def _bar(canvas: Canvas, source: SourceBudget, glyphs: Glyphs) -> None:
 def _detail(canvas: Canvas, source: SourceBudget, moved: str) -> None:
     share = f"{source.share * 100:.1f} %" if isinstance(source.share, Figure) else "?"
     canvas.right(51, share, start=45)
-    canvas.right(58, short(source.seen) if isinstance(source.seen, Figure) else "?")
-    canvas.right(66, short(source.effective) if isinstance(source.effective, Figure) else "?")
+    canvas.right(58, amount(source.seen) if isinstance(source.seen, Figure) else "?")
+    canvas.right(66, amount(source.effective) if isinstance(source.effective, Figure) else "?")
     canvas.right(73, moved, "moved")
     epochs = source.epochs
     canvas.right(80, "-" if epochs is None else f"{epochs:.0f}" if isinstance(epochs, Figure) else "?")
@@ -211,7 +207,7 @@ def _stage_row(shown: Shown, place: int, stage: Stage, last: bool, width: int, g
     boxes.append(_box(canvas, f"{path}.global_batch_sequences", 38, 43, _typed(batch), _typed(batch)))
     stretch = shown.estimate.tokens.stretches[place] if place < len(shown.estimate.tokens.stretches) else None
     if stretch is not None and isinstance(stretch.tokens, Figure):
-        canvas.right(56, short(stretch.tokens), bold=shown.valid)
+        canvas.right(56, amount(stretch.tokens), bold=shown.valid)
     whole = sum(weights_of(shown.plan, place).values())
     off = abs(whole - 1) > 1e-6
     canvas.put(60, f"{whole:.7g}" + (f", {1 - whole:+.4g} to 1" if off else ""), "error" if off else "dim")

@@ -25,7 +25,7 @@ class Drawn(Protocol):
     """What every pane's module has. `views` only where there is more than one view."""
 
     def rows(self, shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]: ...
-    def side(self, shown: Shown, width: int, glyphs: Glyphs) -> list[Line]: ...
+    def side(self, shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]: ...
     def views(self, shown: Shown) -> int: ...
 
 
@@ -64,9 +64,9 @@ class Pane:
         """The rows of its body."""
         return self._drawn.rows(shown, width, height, glyphs, view)
 
-    def side(self, shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-        """The lines right of the ledger in a wide window."""
-        return self._drawn.side(shown, width, glyphs)
+    def side(self, shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
+        """The lines right of the ledger in a wide window: what the view at the left does not show; all of it without a view."""
+        return self._drawn.side(shown, width, glyphs, view)
 
     def views(self, shown: Shown) -> int:
         """How many views `v` goes through."""

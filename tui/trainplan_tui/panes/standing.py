@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.labels.series import series
 from trainplan.review.items import ITEMS
 from trainplan.review.ladder import CheckState
 from trainplan.review.record import Act
@@ -77,7 +78,7 @@ def acted(act: Act) -> str:
     if act.kind == "loosen":
         metric, old = next(iter(act.covers.items()))
         return f"{act.at:%Y-%m-%d %H:%M} {act.signer} loosened {metric} from {old} to {act.verdict}: {act.reason}"
-    said = ": ".join(filter(None, (act.note, act.reason))) or ", ".join(file.path for file in act.evidence)
+    said = ": ".join(filter(None, (act.note, act.reason))) or series(file.path for file in act.evidence)
     over = f" over plan {act.plan[:6]}" if act.plan and act.kind in ("sign", "waive") else ""
     return f"{act.at:%Y-%m-%d %H:%M} {act.signer} {words.get(act.kind, act.kind)}{over}" + (
         f': "{said}"' if said else ""

@@ -44,7 +44,7 @@ def _bar(value: float, usable: float, room: int, glyphs: Glyphs) -> Line:
     return stacked_bar(parts, usable / room, room, (Mark(usable, glyphs.usable),), glyphs)
 
 
-def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
+def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """Space in use over the run, and the day on which it crosses the usable line."""
     from trainplan.space import space_curve
 

@@ -10,6 +10,7 @@ from trainplan_tui.panes.specs import PANES, Pane
 from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
+from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line, Span, joined
 from trainplan_tui.widgets.frame import Entry, Layout, footer, layout, panes_row, rule, scrolled
 from trainplan_tui.widgets.line import LineEdit
@@ -18,6 +19,8 @@ from trainplan_tui.widgets.strip import strip
 LEDGER = 80
 """Columns of the ledger; what is to the right of it shows pictures and the inspector."""
 WIDE = 120
+BOX = 13
+"""Cells of an ordinary box, one of them for the cursor."""
 
 
 @frozen
@@ -167,7 +170,7 @@ def _row_line(row: BodyRow, here: bool, view: View) -> tuple[Line, int]:
     canvas.put(1, ">")
     box = row.boxes[min(view.cell, len(row.boxes) - 1)] if row.boxes else None
     if view.typing is not None and box is not None:
-        column = _typed(canvas, box, view.typing)
+        column = _typed(canvas, row, box, view.typing)
         return canvas.line(), column
     if box is not None and len(row.boxes) > 1:
         canvas.cursor(box.start, box.end)
@@ -183,15 +186,26 @@ def _underline(canvas: Canvas, row: BodyRow, needle: str) -> None:
         canvas.match(at + 1, at + len(needle))
 
 
-def _typed(canvas: Canvas, box: Box, typing: Typing) -> int:
-    """The line editor inside a box: only what is selected, or the cell of the cursor, is reversed."""
+def _typed(canvas: Canvas, row: BodyRow, box: Box, typing: Typing) -> int:
+    """The line editor inside a box: only what is selected, or the cell of the cursor, is reversed.
+
+    A box that is narrower than most grows to the right as long as text is typed into it, over what stands beside it.
+    """
     width = box.end - box.start + 1
-    seen = typing.line.view(width)
+    room = min(BOX, canvas.width - box.start)
+    wanted = min(cells(typing.line.text) + 1, room)
+    if wanted > width:
+        width = wanted
+        bracket = box.start + width
+        beside = [other.end + 1 for other in row.boxes if box.end < other.start <= bracket + 2]
+        canvas.wipe(bracket, max([bracket, *beside]))
+        canvas.put(bracket, "]")
+    seen, end = typing.line.view(width), box.start + width - 1
     if typing.error:
         canvas.put(2, "E", "error")
-    canvas.put(box.start, seen.text, "error" if typing.error else "edit", end=box.end)
+    canvas.put(box.start, seen.text, "error" if typing.error else "edit", end=end)
     if typing.line.all_selected:
-        canvas.cursor(box.start, min(box.end, box.start + len(typing.line.text) - 1))
+        canvas.cursor(box.start, min(end, box.start + len(typing.line.text) - 1))
     else:
         canvas.cursor(box.start + seen.column, box.start + seen.column)
     return box.start - 1 + seen.column
@@ -246,7 +260,7 @@ def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow],
 
     width = view.width - LEDGER - 2
     places = range(2, parts.footer)
-    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs)]
+    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs, view.part)]
     moved = moves(shown, width, max(4, len(places) - len(found) - 4))
     if moved:
         found += [(), rule("what it moved", width, "", view.glyphs)]

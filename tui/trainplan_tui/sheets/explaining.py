@@ -11,9 +11,8 @@ from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.moves import dependents
 from trainplan.plan.describe import sentence_of, words_of
-from trainplan.rows.table import lacking
 from trainplan.unit import numbered
-from trainplan_tui.panes.inspector import unmoving, waiting, wrapped
+from trainplan_tui.panes.inspector import deciding, unmoving, untold, waiting, wrapped
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
@@ -94,7 +93,8 @@ class ExplainSheet(Listing):
         canvas.right(width - 1, self._summary(), "dim")
         found = [canvas.line()]
         if isinstance(node.value, Blocked):
-            return [*found, text_line(f"cannot be told: {lacking(node.value.code)}", width, self.glyphs)]
+            why = untold(node.value.code, self.host.session.shown)
+            return [*found, *(text_line(line, width, self.glyphs) for line in wrapped(why, width - 6)[:3])]
         if node.formula:
             found += [
                 text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]
@@ -220,11 +220,9 @@ class ExplainSheet(Listing):
             self.folded ^= {here.place}
 
     def _lacked(self) -> str:
-        """The field of the plan that the figure waits for; empty where it has its value, or waits for something else."""
+        """The field of the plan that the figure waits for; empty where it has its value, or waits for none."""
         value = None if self.is_field else self.node.value
-        code = value.code if isinstance(value, Blocked) else ""
-        path = code.removeprefix("missing:")
-        return path if path != code and not path.startswith("catalogue.") else ""
+        return "" if not isinstance(value, Blocked) else deciding(value.code, self.host.session.shown)
 
     def _edit(self, node: Node) -> None:
         """Edit a field here; the tree stays, and moves with it."""

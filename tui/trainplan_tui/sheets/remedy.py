@@ -41,7 +41,7 @@ class FindingSheet(Listing):
         if key in ("esc", "x", "q", "backspace"):
             self.host.close_sheet()
         elif key == "enter" and self.finding.paths:
-            self.host.start_edit(self.finding.paths[0])
+            self.host.start_edit(self.finding.paths[0], self.finding.budget)
         elif key == "y":
             self.host.copy(f"{spoken(self.finding)}\n", self.finding.code)
         else:
@@ -66,13 +66,13 @@ def edit_what_decides(host: Host, row: BodyRow) -> None:
     host.session.try_fixes()
     finding = host.session.shown.finding_at(row.id)
     if finding is not None and finding.paths:
-        host.start_edit(finding.paths[0])
+        host.start_edit(finding.paths[0], finding.budget)
 
 
 def go_to_finding(host: Host, position: int) -> None:
     """Put the cursor on the field that decides a finding, and say what is so and what would be right."""
     host.session.try_fixes()
     finding = host.session.shown.findings[position]
-    landed = bool(finding.paths) and host.jump(finding.paths[0])
+    landed = bool(finding.paths) and host.jump(finding.paths[0], finding.budget)
     where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
     host.message = f"{spoken(finding)}{where}"

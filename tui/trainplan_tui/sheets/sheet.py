@@ -55,11 +55,11 @@ class Host(Protocol):
         """Give the rows of all sheets back."""
         ...
 
-    def jump(self, where: str) -> bool:
-        """Close all sheets and put the cursor on a plan path or quantity, in whatever pane it stands; false where in none."""
+    def jump(self, where: str, budget: str = "") -> bool:
+        """Close all sheets, put the cursor on a plan path or quantity, in a budget's pane before others; false where in none."""
         ...
 
-    def start_edit(self, path: str) -> None:
+    def start_edit(self, path: str, budget: str = "") -> None:
         """Close all sheets and edit a field: in its box, or in a list of its choices."""
         ...
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final, NamedTuple
 
+from trainplan.labels.series import series
 from trainplan.review.drills import OF_ITEM
 from trainplan.review.items import ITEMS, Item
 from trainplan.review.record import Kind
@@ -173,7 +174,7 @@ class WalkSheet:
         told = [
             ("sign", "S", f"not offered: {why[0]}" if why else f"by the {item.signer}"),
             ("waive", "W", waiver),
-            ("attach evidence", "a", ", ".join(file.path for file in files) or f"none yet: {item.evidence}"),
+            ("attach evidence", "a", series(file.path for file in files) or f"none yet: {item.evidence}"),
             ("note", "", "a sentence in the record"),
             ("mark as failed", "", "with the reason"),
         ]

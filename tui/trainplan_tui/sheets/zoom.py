@@ -30,7 +30,7 @@ class ZoomSheet(Listing):
 
     def items(self, width: int) -> Sequence[Line]:
         """The picture, line by line."""
-        found = self.host.cursor.shown_pane.side(self.host.session.shown, width, self.glyphs)
+        found = self.host.cursor.shown_pane.side(self.host.session.shown, width, self.glyphs, None)
         return found or [
             text_line("nothing to draw yet: the rows under the picture have no values", width, self.glyphs)
         ]

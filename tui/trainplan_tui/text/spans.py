@@ -167,6 +167,13 @@ class Canvas:
         start, stop = self._reach(column, end)
         self._cells.write(start, glyph * (stop - start), Look(role))
 
+    def wipe(self, column: int, end: int) -> None:
+        """Blanks from `column` to `end`, and on to the end of a word that would be cut there: half a number is another one."""
+        characters = self._cells.characters
+        while end < self.width and characters[end - 1] != " " and characters[end] != " ":
+            end += 1
+        self.fill(column, " ", end=end)
+
     def cursor(self, column: int = 3, end: int | None = None) -> None:
         """Reverse the cells from `column` to `end` in one look, roles dropped: the cursor row, or its active cell."""
         start, stop = self._reach(column, end)

@@ -17,6 +17,8 @@ from trainplan_tui.text.spans import Canvas, Line, Role
 DROPPED: tuple[str, ...] = ("signed moved", "cost moved", "date moved", "signed word", "p50 word", "cost", "signed")
 """What goes first to last when the row is too long; then letters of the name, down to six."""
 LEAST_NAME = 6
+LEAST_WIDTH = 60
+"""Columns below which there is one screen in words: whether it fits, when it ends, and what is wrong."""
 
 
 class Told(NamedTuple):
@@ -63,7 +65,7 @@ class _Word(NamedTuple):
 
 def strip(parts: StripParts, width: int, glyphs: Glyphs = UNICODE) -> Line:
     """The strip in `width` cells."""
-    dropped = set(DROPPED[:5] if width < 80 else ())
+    dropped = set(DROPPED if width < LEAST_WIDTH else DROPPED[:5] if width < 80 else ())
     groups = _groups(parts, width)
     for key in (*DROPPED, ""):
         if _length(parts, groups, dropped, width, len(printable(parts.name))) <= width or not key:
@@ -159,7 +161,7 @@ def _kept(groups: list[list[_Word]], dropped: set[str]) -> list[list[_Word]]:
 
 def _gaps(width: int) -> tuple[int, int]:
     """Blanks after the name, and between groups."""
-    return (1, 2) if width < 80 else (2, 2) if width < 140 else (2, 4)
+    return (1, 2) if LEAST_WIDTH <= width < 80 else (2, 2) if width < 140 else (2, 4)
 
 
 def _length(parts: StripParts, groups: list[list[_Word]], dropped: set[str], width: int, letters: int) -> int:

@@ -27,7 +27,13 @@ def layers_over_stages(layout: Layout) -> Iterator[Broken]:
         return
     if pipeline > (most := most_stages(layout.situation, layers)):
         message = f"{pipeline} pipeline stages for {layers} layers: a stage has none"
-        yield Broken("G4", message, f"at most {most}", paths, f"more pipeline stages than {layers} layers")
+        yield Broken(
+            "G4",
+            message,
+            f"at most {most}",
+            (paths[0], "model.num_hidden_layers"),
+            f"more pipeline stages than {layers} layers",
+        )
     elif parallel.first_stage_layers is not None or parallel.last_stage_layers is not None:
         yield from _ends(layout, layers, pipeline, paths)
     elif layers % pipeline and layout.situation.plan.training.framework not in ENDS_BY_THEMSELVES:

@@ -132,6 +132,8 @@ def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: 
     for figure in needed:
         if isinstance(figure, Blocked):
             return figure.code
+    if not model.shape.sparse:
+        return "model-depth"
     if (pipeline if isinstance(pipeline, Figure) else 1.0) > most_stages(s, len(model.shape.sparse)):
         return "G4"
     told = model.shape.expert_layers is not None and isinstance(expert, Figure)

@@ -160,8 +160,9 @@ def _over_ranks(
 
 
 def _by_chunk(s: Situation, layers: int) -> tuple[int, ...]:
+    """Layers of each chunk. A rank counts no more chunks than can hold a layer, the embedding or the loss: others are empty."""
     pipeline, schedule = int(s["parallelism.pipeline"]), s.plan.parallelism.schedule
-    virtual = int(s["parallelism.virtual_pipeline"])
+    virtual = min(int(s["parallelism.virtual_pipeline"]), -(-(layers + 2) // pipeline))
     if schedule == "zb-v" and pipeline > 1:
         return _cut(s, layers, 2 * pipeline)
     ends = s.plan.parallelism.first_stage_layers, s.plan.parallelism.last_stage_layers

@@ -17,7 +17,7 @@ from trainplan.figure import Figure
 from trainplan.interop.export.run import ExportError, Run, kinds, whole, whole_figure, whole_run
 from trainplan.plan.plan import Plan
 from trainplan.review.ladder import RUNGS
-from trainplan.unit import Quantity
+from trainplan.unit import Quantity, numbered
 
 STEPS: Final = {"unit": 1, "one-batch": 500, "one-device": 1_000, "one-node": 1_000, "few-nodes": 1_000}
 """Steps of each rung: the thresholds of one-batch, one-device and one-node name them; few-nodes as many as one-node."""
@@ -98,7 +98,7 @@ def _reduced(found: Estimate, rung: str) -> Plan:
 def _changes(found: Estimate, small: Estimate, rung: str) -> list[str]:
     told = [
         f"{whole(small, 'parallelism.world_size'):,} of {whole(found, 'parallelism.world_size'):,} accelerators",
-        f"{STEPS[rung]:,} steps of {whole(small, 'batch.global_batch_sequences'):,} sequences",
+        f"{numbered(STEPS[rung], 'step')} of {numbered(whole(small, 'batch.global_batch_sequences'), 'sequence')}",
     ]
     layers, planned = (whole(one, "model.num_hidden_layers") for one in (small, found))
     told += [f"{layers} of {planned} layers"] if layers != planned else []
@@ -186,9 +186,9 @@ def _fitting(found: Estimate, rung: str, plan: Plan, mesh: Mesh) -> Plan:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if _fits(_with_layers(found, plan, fitting[middle])) else (low, middle)
     if low == 0:
-        raise ExportError(
-            f"rung {rung}: {max(least, chunk)} layers do not fit on {mesh.nodes * mesh.each} accelerators; begin with the next rung"
-        )
+        layers_said, devices = numbered(max(least, chunk), "layer"), numbered(mesh.nodes * mesh.each, "accelerator")
+        do = "does" if max(least, chunk) == 1 else "do"
+        raise ExportError(f"rung {rung}: {layers_said} {do} not fit on {devices}; begin with the next rung")
     return _with_layers(found, plan, fitting[low - 1])
 
 

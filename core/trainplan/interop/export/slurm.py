@@ -14,6 +14,7 @@ from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.interop.export.megatron import SAID, argument_lines, megatron_arguments
 from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run
+from trainplan.unit import numbered
 
 LEAST_GRACE: Final = 60  # s
 MOST_GRACE: Final = 65_535  # s, the most that --signal of sbatch takes
@@ -105,10 +106,10 @@ def _clock(seconds: float) -> str:
 def _heading(run: Run) -> list[str]:
     estimate = run.estimate
     lines = [*heading(run), *not_said(run, SAID if _megatron(estimate) else (), "for whoever launches")]
+    devices = numbered(whole(estimate, "parallelism.world_size"), "accelerator")
     return [
         *(f"# {line}" for line in lines),
-        f"# {whole(estimate, 'parallelism.world_size')} accelerators; the signal comes {grace(estimate)} s before the limit: "
-        "two steps and two saves",
+        f"# {devices}; the signal comes {grace(estimate)} s before the limit: two steps and two saves",
         "# not in a plan: learning rate, rotary base, norm epsilon, data path, account, partition, reservation",
     ]
 

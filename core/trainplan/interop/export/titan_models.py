@@ -17,11 +17,12 @@ from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
 from trainplan.interop.export.run import ExportError, Run, whole
+from trainplan.labels.series import series
 from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.shape import Model
 from trainplan.plan.tables import Table
-from trainplan.unit import prefixed
+from trainplan.unit import amount
 
 MODELS: Final = {
     "llama-3.1-8b": ("llama3", "8B", "llama3_8b"),
@@ -66,7 +67,7 @@ def titan_model(run: Run) -> TitanModel:
     _, nearest, given, other = min(told, key=lambda one: one[0])
     raise ExportError(
         f"model: torchtitan has no model of this shape; the nearest, {nearest} {_sizes(run.estimate, given)}, differs in "
-        + ", ".join(_difference(run.estimate.situation, given, path) for path in other)
+        + series(_difference(run.estimate.situation, given, path) for path in other)
     )
 
 
@@ -94,7 +95,7 @@ def _shown(s: Situation, path: str) -> str:
 def _sizes(e: Estimate, other: Situation) -> str:
     """How many parameters both have, which says at once how far they are."""
     counts = (model_budget(other).parameters, e.model.parameters)
-    words = ["".join(prefixed(float(one))).replace("G", "B") if isinstance(one, Figure) else "?" for one in counts]
+    words = [amount(float(one)) if isinstance(one, Figure) else "?" for one in counts]
     return f"with {words[0]} parameters where the plan has {words[1]}"
 
 

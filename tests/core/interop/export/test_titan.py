@@ -182,13 +182,13 @@ def test_presets_of_the_catalogue_with_these_shapes_export(name: str) -> None:
     [
         (
             ["model.hidden_size=6144", "model.intermediate_size=20000", "model.tie_word_embeddings=true"],
-            "llama3 8B with 8.030B parameters where the plan has 15.60B, differs in model.hidden_size (4,096 there, "
-            "6,144 here), model.intermediate_size (14,336 there, 20,000 here), model.head_dim (128 there, 192 here), "
+            "llama3 8B with 8.03B parameters where the plan has 15.6B, differs in model.hidden_size (4,096 there, "
+            "6,144 here); model.intermediate_size (14,336 there, 20,000 here); model.head_dim (128 there, 192 here); "
             "model.tie_word_embeddings (false there, true here)",
         ),
         (
             ["model.preset=smollm2-135m"],
-            "qwen3 0.6B with 596.0M parameters where the plan has 134.5M, differs in model.hidden",
+            "qwen3 0.6B with 596M parameters where the plan has 134.5M, differs in model.hidden",
         ),
         (
             ["model.preset=gpt3-175b"],
