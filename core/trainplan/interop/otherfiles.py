@@ -77,7 +77,7 @@ Transformers' TrainingArguments and Megatron-LM's training/arguments.py.
 
 def recognised(text: str) -> str:
     """What the file is and what to do instead, as sentences; empty where no kind is known by it."""
-    words = dict.fromkeys(_words(text[:MOST]))
+    words = dict.fromkeys(words_of(text[:MOST]))
     kind = next((one for one in KINDS if len(one.words & words.keys()) >= one.least), None)
     if kind is None or words.keys() & OWN:
         return ""
@@ -87,7 +87,7 @@ def recognised(text: str) -> str:
     return f"recognised as {kind.name}, which import does not read: it reads a Hugging Face config.json. {kind.instead}{listed}"
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Keys and options in the order in which they stand, with underscores; the modules that Python imports."""
     found = [next(filter(None, match)).rpartition(".")[2].lower().replace("-", "_") for match in _WORD.findall(text)]
     return found + [f"import:{name}" for name in _IMPORTED.findall(text)]
@@ -96,3 +96,13 @@ def _words(text: str) -> list[str]:
 def _path(word: str) -> str:
     """The field that a word leads to; empty where it leads to none."""
     return next((path for path in ALIASES.get(word, ()) if "." in path), "")
+
+
+_OPTION: Final = re.compile(r"""(?<![\w-])--([a-z][\w-]*)""")
+
+
+def options_in(text: str) -> set[str]:
+    """Options of Megatron that stand in a text, by the names of its arguments."""
+    from trainplan.interop.launchers.commands import CORE
+
+    return {name.replace("-", "_") for name in _OPTION.findall(text)} & CORE
