@@ -42,17 +42,20 @@ class Arguments:
     def __init__(self, options: Iterable[Option], telling: Telling, *, listing: bool) -> None:
         self.telling, self.listing = telling, listing
         self.used: set[str] = set()
+        self.flags: set[str] = set()
         self._by: dict[str, Option] = {}
-        self._open: set[str] = set()
+        self._open: dict[str, None] = {}
         self._under: list[Option] = []
+        self.agreed: dict[str, str] = {}
         for option in options:
             self._take(option)
+        self._agree()
 
     def _take(self, option: Option) -> None:
-        name = option.name if self.listing else NEGATED.get(option.name, RENAMED.get(option.name, option.name))
+        name = self.called(option)
         before = self._by.get(name)
         if option.maybe:
-            self._open.add(name)
+            self._open[name] = None
             self._under.append(option)
             return
         if before is not None and [one.text for one in before.values] != [one.text for one in option.values]:
@@ -60,6 +63,21 @@ class Arguments:
                 f"{option.place}: {option.words} comes after {before.words} of line {before.place.line}; the last one holds"
             )
         self._by[name] = option
+
+    def _agree(self) -> None:
+        """An option that stands under several conditions with one value is taken, and said."""
+        for name in [one for one in self._open if one not in self._by]:
+            under = [option for option in self._under if self.called(option) == name]
+            if len(under) > 1 and len({tuple(value.text for value in option.values) for option in under}) == 1:
+                self._open.pop(name, None)
+                self._by[name] = Option(under[0].name, under[0].spelled, under[0].values, under[0].place)
+                self._under = [option for option in self._under if option not in under]
+                lines = " and ".join(str(option.place.line) for option in under)
+                self.agreed[name] = f"{under[0].place}: {under[0].words} stands under conditions, lines {lines}; taken"
+
+    def called(self, option: Option) -> str:
+        """The argument that an option sets."""
+        return option.name if self.listing else NEGATED.get(option.name, RENAMED.get(option.name, option.name))
 
     @property
     def conditional(self) -> tuple[Option, ...]:
@@ -98,18 +116,18 @@ class Arguments:
             self.telling.problems.append(
                 f"{option.place}: {option.spelled} has no value. {option.spelled} VALUE is right"
             )
-            self._open.add(name)
+            self._open[name] = None
             return None
         token = option.values[0]
         if token.unknown:
             self.telling.notes.append(f"{token.place}: {option.spelled}: {token.unknown}; left out")
-            self._open.add(name)
+            self._open[name] = None
             return None
         for more in option.values[1:]:
             self._stray(option, more)
         if token.fallback:
             self.telling.notes.append(
-                f"{token.place}: {option.spelled} {token.text} is what the file takes where {token.fallback} is not set"
+                f"{token.place}: {option.spelled} {token.text} is what the file takes where {_dollar(token.fallback)} is not set"
             )
         return token
 
@@ -133,7 +151,7 @@ class Arguments:
     def _wrong(self, name: str, token: Token, right: str) -> None:
         spelled = self._by[name].spelled
         self.telling.problems.append(f"{token.place}: {spelled} is {token.text[:60]!r}. {right}")
-        self._open.add(name)
+        self._open[name] = None
 
     def real(self, name: str, most: float) -> float | None:
         """A number from 0 to `most`."""
@@ -162,6 +180,7 @@ class Arguments:
     def flag(self, name: str, *, default: bool = False) -> bool | None:
         """Whether a flag is set, by itself or by one that turns it off; `default` where nothing sets it, None where it is open."""
         option = self.option(name)
+        self.flags.add(name)
         if name in self._open:
             return None
         if option is None:
@@ -175,3 +194,7 @@ class Arguments:
         for token in option.values:
             self._stray(option, token)
         return option.name not in NEGATED
+
+
+def _dollar(name: str) -> str:
+    return f"${name.lstrip('$')}"

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from trainplan.frozen import frozen
+from trainplan.interop.launchers.conditions import Branches
 from trainplan.interop.launchers.expansion import Scope, TooLong
 from trainplan.interop.launchers.options import Option, Token, options_of, tokens_of
 from trainplan.interop.launchers.places import Page, Place
-from trainplan.interop.launchers.shell import Assignment, Command, Document, Script, plain_of
-from trainplan.interop.launchers.shellwords import ShellError
+from trainplan.interop.launchers.shell import Assignment, Command, Document, Mark, Script, plain_of
+from trainplan.interop.launchers.shellwords import Segment, ShellError, Word, quoted_segments
 
 _CORE: Final = (
     "num_layers hidden_size num_attention_heads seq_length micro_batch_size global_batch_size train_iters train_samples "
@@ -22,6 +23,13 @@ _CORE: Final = (
 )
 CORE: Final = frozenset(_CORE.split())
 """Options of which a command that trains with Megatron has some."""
+
+_LAUNCHER: Final = (
+    "nnodes nproc_per_node node_rank master_addr master_port rdzv_id rdzv_backend rdzv_endpoint max_restarts num_gpus num_nodes "
+    "hostfile no_ssh no_local_rank launcher launcher_args num_machines num_processes tee standalone"
+)
+LAUNCHER: Final = frozenset(_LAUNCHER.split())
+"""Options of torchrun, the DeepSpeed launcher and accelerate, by which a launcher is told where no program is seen."""
 
 _SAYS: Final = ("echo", "printf", "sbatch", "mkdir", "rm", "grep", "sed", "awk", "unset", "test", "[", "[[")
 _READS: Final = ("source", ".")
@@ -78,31 +86,56 @@ class _Reading:
         self.stray: list[tuple[Token, ...]] = []
         self.documents: list[tuple[str, Place]] = []
         self.notes: list[str] = []
+        self._inside = False
 
     def script(self, page: Page) -> None:
         """Read one script."""
         self._scheduler(page)
+        branches = Branches(lambda one: [self.scope.expand(word, page, one.branch) for word in one.words])
         for item in Script(page).items:
-            if isinstance(item, Assignment):
-                self.scope.assign(item, page)
+            if isinstance(item, Mark):
+                branches.mark(item)
             elif isinstance(item, Document):
-                pieces = self.scope.expand(item.word, page)
-                self.documents.append(("".join(piece.text for piece in pieces), page.place(item.offset)))
-            else:
-                self._command(item, page)
+                self._document(item, page)
+            elif branches.runs(item.branch):
+                self._item(item, page, branches)
+
+    def _document(self, item: Document, page: Page) -> None:
+        """A script inside a script is read where it stands; any other document is kept with its values."""
+        body, place = page.text[item.offset : item.end], page.place(item.offset)
+        if "#SBATCH" in body and not self._inside:
+            self._inside = True
+            self.script(Page(page.file, "\n" * (place.line - 1) + body))
+            self._inside = False
+            return
+        self.documents.append(("".join(piece.text for piece in self.scope.expand(item.word, page)), place))
+
+    def _item(self, item: Assignment | Command, page: Page, branches: Branches) -> None:
+        """An assignment or a command; branches that surely run do not count as such."""
+        branch = branches.open_of(item.branch)
+        if isinstance(item, Assignment):
+            self.scope.assign(Assignment(item.name, item.adds, item.value, item.array, item.offset, branch), page)
+            return
+        known = Command(item.words, item.offset, branch)
+        branches.test(known)
+        self._command(known, page)
 
     def _command(self, item: Command, page: Page) -> None:
         first = plain_of(item.words[0])
         if first in _READS and len(item.words) > 1:
-            what = page.text[item.words[1][0].offset :].split("\n", 1)[0].split()[0]
+            what = "".join(piece.text for piece in self.scope.expand(item.words[1], page, item.branch))[:100]
             self.notes.append(
                 f"{page.place(item.offset)}: {what} is read there, and not here. Import it as a file more"
             )
         if first in (*_SAYS, *_READS):
             return
-        expanded = [self.scope.expand(word, page, item.branch) for word in item.words]
+        words = [
+            _inner(word, page) if index and _is_inner(item.words[index - 1]) else word
+            for index, word in enumerate(item.words)
+        ]
+        expanded = [self.scope.expand(word, page, item.branch) for word in words]
         tokens = tuple(token for pieces in expanded for token in tokens_of(pieces))
-        if tokens and (tokens[0].is_option or tokens[0].dashed):
+        if tokens and (tokens[0].text.startswith("--") or tokens[0].dashed):
             self.stray.append(tokens)
         elif _trains(tokens):
             self.trains.append((tokens, page.place(item.offset)))
@@ -178,6 +211,20 @@ _SETS: Final = {
 }
 
 
+def _is_inner(before: Word) -> bool:
+    return plain_of(before) in ("-c", "-lc", "-xc")
+
+
+def _inner(word: Word, page: Page) -> Word:
+    """The words of `bash -c '...'`, whose variables the inner shell has where they are exported."""
+    found: list[Segment] = []
+    for one in word:
+        end = one.offset + len(one.text)
+        whole = one.kind == "text" and "$" in one.text and page.text[one.offset : end] == one.text
+        found.extend(quoted_segments(page.text, one.offset, end) if whole else (one,))
+    return tuple(found)
+
+
 def _trains(tokens: tuple[Token, ...]) -> bool:
     names = {token.text.partition("=")[0].lstrip("-").replace("-", "_") for token in tokens if token.is_option}
     deep = any(token.text.endswith("deepspeed") or "deepspeed" in token.text for token in tokens if token.is_option)
@@ -189,7 +236,12 @@ def _parted(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, 
     for index, token in enumerate(tokens):
         if not token.is_option and _PROGRAM.match(token.text) and "torch.distributed" not in token.text:
             return tokens[:index], tokens[index + 1 :], token.text.rpartition("/")[2]
-    return (), tokens, ""
+    options, _ = options_of(tokens)
+    last = next((option.place for option in reversed(options) if option.name in LAUNCHER), None)
+    cut = next((index for index, token in enumerate(tokens) if token.is_option and token.place == last), -1) + 1
+    while 0 < cut < len(tokens) and not tokens[cut].is_option:
+        cut += 1
+    return tokens[:cut], tokens[cut:], ""
 
 
 def _dashes(token: Token) -> str:

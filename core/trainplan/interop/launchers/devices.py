@@ -53,7 +53,7 @@ def _count(t: Telling, option: Option, token: Token | None) -> None:
         return
     if token.fallback:
         t.notes.append(
-            f"{token.place}: {option.spelled} {text} is what the file takes where {token.fallback} is not set"
+            f"{token.place}: {option.spelled} {text} is what the file takes where ${token.fallback.lstrip('$')} is not set"
         )
     _once(t, path, int(text), option, token)
 

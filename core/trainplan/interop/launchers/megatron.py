@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from trainplan.interop.launchers.arguments import Arguments
-from trainplan.interop.launchers.commands import Launch, launch_of
+from trainplan.interop.launchers.commands import Launch
 from trainplan.interop.launchers.devices import devices
 from trainplan.interop.launchers.listing import options_of_listing
 from trainplan.interop.launchers.megatron_batch import batch
@@ -35,18 +35,14 @@ _OTHERS: Final = {
 """Programs of Megatron whose model a plan cannot say."""
 
 
-def tellings_of_scripts(pages: Iterable[Page], *, deep: bool) -> tuple[list[Telling], Launch]:
-    """What scripts say, read one after the other as one; the launch too, whose documents may say more. Raises ScriptError.
-
-    `deep` is whether a DeepSpeed configuration stands beside them.
-    """
-    launch = launch_of(pages)
+def tellings_of_launch(launch: Launch, *, deep: bool) -> list[Telling]:
+    """What a launch says; `deep` is whether a DeepSpeed configuration stands beside it."""
     found = [devices(launch.launcher, scheduler=False), devices(launch.scheduler, scheduler=True)]
     if launch.options:
         found.append(_telling(launch.options, listing=False, deep=deep, program=launch.program))
     found[0].notes.extend(launch.notes)
     found[0].problems.extend(launch.problems)
-    return found, launch
+    return found
 
 
 def telling_of_listing(page: Page, *, deep: bool) -> Telling:
@@ -103,8 +99,11 @@ def _others(a: Arguments, t: Telling) -> None:
     """Options that nothing asked for, sorted by whether they are known."""
     from trainplan.interop.launchers.megatron_names import FIELDLESS, FLAGS, silent
 
+    for name, told in a.agreed.items():
+        if name in a.used or not silent(a.names[name].name):
+            t.notes.append(told)
     for option in a.conditional:
-        if silent(option.name):
+        if silent(option.name) and a.called(option) not in a.used:
             t.silent.append(option.spelled)
         else:
             t.notes.append(f"{option.place}: {option.words}: {option.maybe}; not read")

@@ -36,9 +36,9 @@ def batch(s: Saying) -> None:
         s.count("run.world_size", "world_size")
         s.count("run.replicas", "data_parallel_size")
     _data(s)
-    folder = a.token("save") if not a.open("save") else None
-    if folder is not None:
-        s.given("paths.checkpoints", "save", folder.text)
+    save = a.option("save")
+    if save is not None and len(save.values) == 1 and not save.unknown and "<" not in save.values[0].text:
+        s.given("paths.checkpoints", "save", save.values[0].text)
 
 
 def _global(s: Saying, length: int | None) -> None:

@@ -132,6 +132,7 @@ def _experts(s: Saying, tensor: int) -> None:
 
 def _sharding(s: Saying) -> None:
     a = s.arguments
+    a.used.update(("use_megatron_fsdp", "use_torch_fsdp2", "use_distributed_optimizer"))
     copies = a.count("num_distributed_optimizer_instances")
     strategy = a.word("data_parallel_sharding_strategy", _STRATEGIES)
     outer = a.word("outer_dp_sharding_strategy", ("no_shard", "optim"))
@@ -156,6 +157,8 @@ def _sharding(s: Saying) -> None:
         s.given("parallelism.sharding", "use_torch_fsdp2", "zero-3")
         if a.flag("torch_fsdp2_reshard_after_forward", default=True) is False:
             s.given("parallelism.reshard_after_forward", "torch_fsdp2_reshard_after_forward", False)
+    elif a.flag("use_megatron_fsdp") is None or a.flag("use_torch_fsdp2") is None:
+        return  # it stands under a condition, and neither it nor what goes without it is taken
     elif a.flag("use_distributed_optimizer"):
         s.given("parallelism.sharding", "use_distributed_optimizer", "zero-1")
         if copies and copies > 1:
@@ -175,6 +178,9 @@ def _recompute(s: Saying, pipeline: int) -> None:
         kind, name = "selective", "recompute_activations"
     if kind is None and a.flag("checkpoint_activations"):
         kind, name = "full", "checkpoint_activations"
+    if kind is None and a.word("activations_checkpoint_method", ("uniform", "block")):
+        kind, name = "full", "activations_checkpoint_method"  # the name of recompute_method until 2022
+    a.used.update(("recompute_activations", "checkpoint_activations", "activations_checkpoint_method"))
     s.given("parallelism.recompute", name, kind)
     method, layers = a.word("recompute_method", ("uniform", "block")), a.count("recompute_num_layers")
     depth = s.telling.value("model.num_hidden_layers")

@@ -172,7 +172,9 @@ def _structure(s: Saying) -> None:
         s.flag(f"model.{field}", "add_bias_linear", "no --disable-bias-linear", default=True)
     if a.flag("add_qkv_bias") and not bias:
         s.given("model.attention_bias", "add_qkv_bias", True)
-    if s.flag("model.qk_norm", "qk_layernorm", "no --qk-layernorm") and kind != "rmsnorm":
+    if a.flag("multi_latent_attention"):
+        a.used.add("qk_layernorm")  # it normalises the ranks there, which a plan's latent attention does by itself
+    elif s.flag("model.qk_norm", "qk_layernorm", "no --qk-layernorm") and kind != "rmsnorm":
         s.given("model.qk_norm_bias", "qk_layernorm", True)
     if a.flag("attention_output_gate"):
         s.given("model.attention_gate", "attention_output_gate", "element")

@@ -52,11 +52,13 @@ def _precision(s: Saying) -> None:
     brain, half = a.flag("bf16"), a.flag("fp16")
     if brain and half:
         s.problem("fp16", "--bf16 and --fp16 stand together. One of them is right")
-    if fp8:
+    if a.open("fp8"):
+        pass  # the note on it says so; neither it nor --bf16 alone is the precision
+    elif fp8:
         s.given("training.precision", "fp8", "fp8-mixed")
     elif brain or half:
         s.given("training.precision", "bf16" if brain else "fp16", "bf16-mixed" if brain else "fp16-mixed")
-    elif brain is False and half is False and not a.open("fp8"):
+    elif brain is False and half is False:
         s.taken("training.precision", "fp32", "neither --bf16 nor --fp16")
     if a.flag("grad_reduce_in_bf16"):
         s.given("training.gradient_dtype", "grad_reduce_in_bf16", "bf16")

@@ -52,7 +52,8 @@ class Option:
     @property
     def words(self) -> str:
         """The option as it was written, cut where it is long."""
-        text = " ".join([self.spelled, *(value.text for value in self.values)])
+        shown = [value.text for index, value in enumerate(self.values) if not (index and value.unknown)]
+        text = " ".join([self.spelled, *shown])
         return text if len(text) <= 80 else f"{text[:77]}..."
 
     @property

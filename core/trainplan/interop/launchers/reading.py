@@ -168,14 +168,15 @@ def _tellings(pages: _Sorted) -> list[Telling]:
     deep = list(pages.deep)
     programs: list[Telling] = []
     if pages.scripts:
-        from trainplan.interop.launchers.commands import ScriptError
-        from trainplan.interop.launchers.megatron import tellings_of_scripts
+        from trainplan.interop.launchers.commands import ScriptError, launch_of
+        from trainplan.interop.launchers.megatron import tellings_of_launch
 
         try:
-            programs, launch = tellings_of_scripts(pages.scripts, deep=bool(deep))
+            launch = launch_of(pages.scripts)
         except ScriptError as error:
             raise ImportRefused(str(error)) from None
         deep += _documents(launch.documents)
+        programs = tellings_of_launch(launch, deep=bool(deep))
     for page in pages.listings:
         from trainplan.interop.launchers.megatron import telling_of_listing
 
@@ -266,9 +267,10 @@ def _findings(text: str, said: Mapping[str, Said]) -> tuple[str, ...]:
     except Unusable as error:
         told = [f"{said[one.path].place}: {one.message}" if one.path in said else str(one) for one in error.errors]
         raise ImportRefused("\n".join(told)) from None
-    found: list[str] = []
+    found: dict[tuple[Place, str], list[str]] = {}
     for one in findings_at_once(estimate(plan)):
         place = next((said[path].place for path in one.paths if path in said), None)
         if one.severity == "error" and ":" not in one.code and place is not None:
-            found.append(f"{place}: {one.coded(one.message)}" + (f". {one.fix}" if one.fix else ""))
-    return tuple(found)
+            told = f"{place}: {one.coded(one.message)}" + (f". {one.fix}" if one.fix else "")
+            found.setdefault((place, one.code), []).append(told)
+    return tuple(told[0] + (f" (and {len(told) - 1} more)" if len(told) > 1 else "") for told in found.values())

@@ -23,7 +23,8 @@ class Saying:
         """What an option says."""
         option = self.arguments.names.get(name)
         if option is not None:
-            self.telling.say(path, value, option.place, option.words)
+            short = name in self.arguments.flags and not self.arguments.listing
+            self.telling.say(path, value, option.place, option.spelled if short else option.words)
 
     def taken(self, path: str, value: Any, words: str) -> None:
         """What the program takes where no option says it."""

@@ -50,9 +50,18 @@ class Document:
 
     word: Word
     offset: int
+    end: int
 
 
-Item = Assignment | Command | Document
+@frozen
+class Mark:
+    """`if`, `elif`, `then`, `else` or `fi`, and the branch that begins there."""
+
+    word: str
+    branch: int
+
+
+Item = Assignment | Command | Document | Mark
 
 
 class Script:
@@ -135,6 +144,8 @@ class Script:
             self._branches += 1
             if self._branch:
                 self._branch[-1] = self._branches
+        if plain in ("if", "elif", "then", "else", "fi"):
+            self.items.append(Mark(plain, self._branches))
         if plain in _CLOSES and self._branch:
             self._branch.pop()
         if plain in ("for", "select"):
@@ -214,7 +225,7 @@ class Script:
                 if literal
                 else quoted_segments(self.text, begin, end.start())
             )
-            self.items.append(Document(word, begin))
+            self.items.append(Document(word, begin, end.start()))
             self._at = end.end()
         self._waiting.clear()
 

@@ -159,8 +159,9 @@ def _braced(text: str, at: int, found: list[Segment], *, quoted: bool) -> int:
     whole = text[at:end]
     if match is None or match[1] or match[4] is None or match[2][0] in _SPECIAL:
         word = match[4] if match and match[4] in (":-", "-") and match[2][0] in _SPECIAL else ""
-        default = quoted_segments(text, match.end(), end - 1) if match and word else None
-        found.append(Segment("unknown" if default is None else "variable", whole, at, quoted, default))
+        default = _default(text, match.end(), end - 1) if match and word else None
+        called = f"${match[2]}" if match and default is not None else whole
+        found.append(Segment("unknown" if default is None else "variable", called, at, quoted, default))
         return end
     default = None if match[4] == "}" else _default(text, match.end(), end - 1)
     found.append(Segment("variable", match[2], at, quoted, default, every=match[3] is not None))

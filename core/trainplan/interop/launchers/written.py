@@ -64,9 +64,14 @@ def _lines(field: str, said: Said, *, several: bool) -> list[str]:
 
 
 def _blocks(path: str, said: Said, *, several: bool) -> list[str]:
-    found = ["", f"# {origin(said, several=several)}"]
-    for entry in said.value:
-        found += ["", f"[[{path}]]", *(f"{key} = {literal_of(value)}" for key, value in entry.items())]
+    found: list[str] = []
+    for index, entry in enumerate(said.value):
+        found += [
+            "",
+            *([] if index else [f"# {origin(said, several=several)}"]),
+            f"[[{path}]]",
+            *(f"{key} = {literal_of(value)}" for key, value in entry.items()),
+        ]
     return found
 
 
