@@ -31,6 +31,9 @@ class Kind(NamedTuple):
     instead: str
 
 
+READS: Final = "a Hugging Face config.json, Megatron arguments, a DeepSpeed or torchtitan configuration"
+"""What import reads, in words."""
+
 _BESIDE: Final = "The config.json that import reads lies beside it"
 _SET: Final = "Import the model's config.json, or begin with trainplan-tui new, and set what this file says"
 
@@ -84,7 +87,7 @@ def recognised(text: str) -> str:
     ours = [f"{word} is {path}" for word in words if (path := _path(word))] if kind.instead == _SET else []
     more = f", and {len(ours) - TOLD} more" if len(ours) > TOLD else ""
     listed = f": {', '.join(ours[:TOLD])}{more}" if ours else ""
-    return f"recognised as {kind.name}, which import does not read: it reads a Hugging Face config.json. {kind.instead}{listed}"
+    return f"recognised as {kind.name}, which import does not read: it reads {READS}. {kind.instead}{listed}"
 
 
 def words_of(text: str) -> list[str]:

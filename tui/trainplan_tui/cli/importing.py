@@ -118,7 +118,7 @@ def _refuse_other(path: Path, text: str) -> None:
 
 
 def _json_of(path: Path, text: str) -> Any:
-    from trainplan.interop.launchers.reading import READS
+    from trainplan.interop.otherfiles import READS
 
     try:
         return json.loads(text)

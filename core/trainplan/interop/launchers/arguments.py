@@ -119,12 +119,12 @@ class Arguments:
             self._open[name] = None
             return None
         token = option.values[0]
+        for more in option.values[1:]:
+            self._stray(option, more)
         if token.unknown:
             self.telling.notes.append(f"{token.place}: {option.spelled}: {token.unknown}; left out")
             self._open[name] = None
             return None
-        for more in option.values[1:]:
-            self._stray(option, more)
         if token.fallback:
             self.telling.notes.append(
                 f"{token.place}: {option.spelled} {token.text} is what the file takes where {_dollar(token.fallback)} is not set"
@@ -134,7 +134,7 @@ class Arguments:
     def _stray(self, option: Option, token: Token) -> None:
         if token.unknown:
             self.telling.notes.append(f"{token.place}: {token.unknown}: what it passes is not read")
-        elif not self.listing:
+        elif not self.listing and not token.dashed:
             self.telling.problems.append(
                 f"{token.place}: {token.text[:40]!r} stands behind {option.words.rsplit(' ', 1)[0]}, which does not take it"
             )

@@ -12,7 +12,7 @@ from typing import Final
 from trainplan.frozen import frozen
 from trainplan.interop.launchers.conditions import Branches
 from trainplan.interop.launchers.expansion import Scope, TooLong
-from trainplan.interop.launchers.options import Option, Token, options_of, tokens_of
+from trainplan.interop.launchers.options import Option, Token, may_be_options, options_of, tokens_of
 from trainplan.interop.launchers.places import Page, Place
 from trainplan.interop.launchers.shell import Assignment, Command, Document, Mark, Script, plain_of
 from trainplan.interop.launchers.shellwords import Segment, ShellError, Word, quoted_segments
@@ -31,6 +31,7 @@ _LAUNCHER: Final = (
 LAUNCHER: Final = frozenset(_LAUNCHER.split())
 """Options of torchrun, the DeepSpeed launcher and accelerate, by which a launcher is told where no program is seen."""
 
+_LAUNCHES: Final = ("torchrun", "deepspeed", "srun", "accelerate", "mpirun")
 _SAYS: Final = ("echo", "printf", "sbatch", "mkdir", "rm", "grep", "sed", "awk", "unset", "test", "[", "[[")
 _READS: Final = ("source", ".")
 _PROGRAM: Final = re.compile(r"(?:.*/)?[\w.-]+\.py$|.*\bpretrain_\w+(?:\.py)?$")
@@ -83,6 +84,7 @@ class _Reading:
         self.scope = Scope()
         self.scheduler: list[Option] = []
         self.trains: list[tuple[tuple[Token, ...], Place]] = []
+        self.launches: list[tuple[tuple[Token, ...], Place]] = []
         self.stray: list[tuple[Token, ...]] = []
         self.documents: list[tuple[str, Place]] = []
         self.notes: list[str] = []
@@ -134,11 +136,15 @@ class _Reading:
             for index, word in enumerate(item.words)
         ]
         expanded = [self.scope.expand(word, page, item.branch) for word in words]
+        if not any(may_be_options(piece.text) for pieces in expanded for piece in pieces):
+            return
         tokens = tuple(token for pieces in expanded for token in tokens_of(pieces))
         if tokens and (tokens[0].text.startswith("--") or tokens[0].dashed):
             self.stray.append(tokens)
         elif _trains(tokens):
             self.trains.append((tokens, page.place(item.offset)))
+        elif any(token.text.rpartition("/")[2] in _LAUNCHES or "torch.distributed" in token.text for token in tokens):
+            self.launches.append((tokens, page.place(item.offset)))
 
     def _scheduler(self, page: Page) -> None:
         """#SBATCH lines, and the variables that Slurm sets from them: its manual, sbatch, output environment variables."""
@@ -154,7 +160,7 @@ class _Reading:
 
     def launch(self) -> Launch:
         """The command that trains; where none does, the options of variables, or those that stand by themselves."""
-        commands = self.trains or [(tokens, tokens[0].place) for tokens in self._loose()]
+        commands = self.trains or [(tokens, tokens[0].place) for tokens in self._loose()] or self.launches
         launcher, options, program = list[Option](), list[Option](), ""
         for tokens, place in commands:
             before, after, name = _parted(tokens)
@@ -227,8 +233,7 @@ def _inner(word: Word, page: Page) -> Word:
 
 def _trains(tokens: tuple[Token, ...]) -> bool:
     names = {token.text.partition("=")[0].lstrip("-").replace("-", "_") for token in tokens if token.is_option}
-    deep = any(token.text.endswith("deepspeed") or "deepspeed" in token.text for token in tokens if token.is_option)
-    return len(names & CORE) >= 1 or deep
+    return bool(names & CORE)
 
 
 def _parted(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...], str]:

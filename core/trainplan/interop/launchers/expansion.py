@@ -14,8 +14,14 @@ from trainplan.interop.launchers.places import Page, Place
 from trainplan.interop.launchers.shell import Assignment
 from trainplan.interop.launchers.shellwords import Segment, Word, quoted_segments
 
-MOST: Final = 400_000
+MOST: Final = 200_000
 """Characters of one expanded command: doubling a variable forty times is no launch script."""
+MOST_IN_ALL: Final = 4_000_000
+"""Characters of all expansions of a script."""
+MOST_PIECES: Final = 10_000
+MOST_VALUES: Final = 200
+"""Assignments under conditions between which a variable is looked up."""
+
 _SUM: Final = re.compile(r"[\d\s+*/%()-]{1,200}")
 
 
@@ -60,6 +66,7 @@ class Scope:
     def __init__(self) -> None:
         self._values: dict[str, list[Value]] = {}
         self.read: set[str] = set()
+        self._spent = 0
 
     def give(self, name: str, text: str, page: Page, offset: int) -> None:
         """A variable that the scheduler sets."""
@@ -82,7 +89,7 @@ class Scope:
                     words = tuple(tuple(_maybe(piece, told, old) for piece in word) for word in words)
                     branch = old.branch
                 words = _joined(one, old, words)
-        self._values[one.name] = [*before, Value(words, array, branch, page.place(one.offset))]
+        self._values.setdefault(one.name, []).append(Value(words, array, branch, page.place(one.offset)))
 
     def names(self) -> tuple[str, ...]:
         """Every variable, in the order in which they were first assigned."""
@@ -97,8 +104,10 @@ class Scope:
         found: list[Value] = []
         for value in reversed(self._values.get(name, [])):
             found.append(value)
-            if branch[: len(value.branch)] == value.branch:
+            if branch[: len(value.branch)] == value.branch or len(found) > MOST_VALUES:
                 break
+        if len(found) == 1:
+            return found[0], ""
         texts = {tuple("".join(piece.text for piece in word) for word in value.words) for value in found}
         if len(texts) > 1:
             lines = sorted({value.place.line for value in found})
@@ -110,7 +119,9 @@ class Scope:
         found: list[Piece] = []
         for one in word:
             found.extend(self._expanded(one, page, branch))
-        if sum(len(piece.text) for piece in found) > MOST:
+        size = sum(len(piece.text) for piece in found)
+        self._spent += size + len(found)
+        if size > MOST or self._spent > MOST_IN_ALL:
             raise TooLong
         return tuple(found)
 
@@ -178,6 +189,8 @@ def _word(value: Word | tuple[Word, ...]) -> Word:
 def _joined(one: Assignment, old: Value, words: tuple[Pieces, ...]) -> tuple[Pieces, ...]:
     if not one.adds:
         return words
+    if len(old.words) + sum(len(word) for word in old.words[-1:]) > MOST_PIECES:
+        raise TooLong
     if one.array:
         return (*old.words, *words)
     return (*old.words[:-1], (*old.words[-1], *words[0])) if old.words and words else old.words or words
@@ -231,9 +244,15 @@ def _number(node: ast.expr) -> int:
             case ast.Mult():
                 return left * right
             case ast.FloorDiv():
-                return left // right
+                return _toward_zero(left, right)
             case ast.Mod():
-                return left % right
+                return left - right * _toward_zero(left, right)
             case _:
                 raise ValueError
     raise ValueError
+
+
+def _toward_zero(left: int, right: int) -> int:
+    """A division as shells do it."""
+    found = abs(left) // abs(right)
+    return found if (left < 0) == (right < 0) else -found

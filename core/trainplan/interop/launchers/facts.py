@@ -42,10 +42,11 @@ def _stage(t: Telling) -> None:
     if stage is None or not 0 <= stage < len(_STAGES):
         return
     sharding = _STAGES[stage]
-    if stage == 0 and t.value("training.precision") == "bf16-mixed":
+    kept = t.value("training.gradient_dtype") == "fp32" or (whole(t, "parallelism.pipeline") or 1) > 1
+    if stage == 0 and kept and t.value("training.precision") == "bf16-mixed":
         t.notes.append(
-            f"{t.said['run.zero_stage'].place}: stage 0 with bf16 shards optimizer states all the same (DeepSpeed "
-            "runtime/bf16_optimizer.py): parallelism.sharding is zero-1"
+            f"{t.said['run.zero_stage'].place}: stage 0 with bf16 and a pipeline, or gradients in fp32, shards optimizer "
+            "states all the same (DeepSpeed edaa722, runtime/engine.py, bf16_optimizer.py): parallelism.sharding is zero-1"
         )
         sharding = "zero-1"
     follow(t, "parallelism.sharding", sharding, "run.zero_stage")

@@ -10,11 +10,12 @@ import re
 from typing import Final
 
 from trainplan.interop.launchers.options import Option, Token
-from trainplan.interop.launchers.places import Page
+from trainplan.interop.launchers.places import Page, Place
 
 _LINE: Final = re.compile(r"(?:^|[ \t:\]])([A-Za-z_]\w*) \.{3,} ?([^\r\n]*)", re.MULTILINE)
 _BEGIN: Final = re.compile(r"-{3,} (?:updated )?arguments -{3,}")
 _PREFIX: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_VOCABULARY: Final = re.compile(r"padded vocab \(size: (\d+)\) with \d+ dummy tokens")
 LEAST: Final = 8
 """Lines from which a text is a listing."""
 
@@ -32,4 +33,11 @@ def options_of_listing(page: Page) -> tuple[tuple[Option, ...], int]:
         value = _PREFIX.sub("", match[2]).strip()
         token = Token(value, page.place(match.start(2)))
         found[match[1]] = Option(match[1], match[1], (token,), page.place(match.start(1)))
+    padded = _VOCABULARY.search(page.text, begins[-1])
+    if padded is not None and found.get("vocab_size", _NONE).values[0].text == "None":
+        token = Token(padded[1], page.place(padded.start(1)))
+        found["vocab_size"] = Option("vocab_size", "padded vocab, size", (token,), page.place(padded.start()))
     return tuple(found.values()), len(begins)
+
+
+_NONE: Final = Option("", "", (Token("None", Place("", 1, 1)),), Place("", 1, 1))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from trainplan.interop.launchers.arguments import Arguments
-from trainplan.interop.launchers.commands import Launch
+from trainplan.interop.launchers.commands import CORE, Launch
 from trainplan.interop.launchers.devices import devices
 from trainplan.interop.launchers.listing import options_of_listing
 from trainplan.interop.launchers.megatron_batch import batch
@@ -38,7 +38,9 @@ _OTHERS: Final = {
 def tellings_of_launch(launch: Launch, *, deep: bool) -> list[Telling]:
     """What a launch says; `deep` is whether a DeepSpeed configuration stands beside it."""
     found = [devices(launch.launcher, scheduler=False), devices(launch.scheduler, scheduler=True)]
-    if launch.options:
+    if launch.options and not any(option.name in CORE for option in launch.options):
+        found[0].unknown.extend(f"{option.spelled} of line {option.place.line}" for option in launch.options)
+    elif launch.options:
         found.append(_telling(launch.options, listing=False, deep=deep, program=launch.program))
     found[0].notes.extend(launch.notes)
     found[0].problems.extend(launch.problems)
@@ -50,7 +52,7 @@ def telling_of_listing(page: Page, *, deep: bool) -> Telling:
     options, times = options_of_listing(page)
     t = _telling(options, listing=True, deep=deep, program="")
     if times > 1:
-        t.notes.append(f"{options[0].place}: the log has {times} listings of arguments; the last one holds")
+        t.notes.insert(0, f"{options[0].place}: the log has {times} listings of arguments; the last one holds")
     return t
 
 
@@ -111,9 +113,9 @@ def _others(a: Arguments, t: Telling) -> None:
         if name in a.used or (a.listing and option.values and option.values[0].text in ("None", "False", "[]", "")):
             continue
         spelled = option.spelled
-        if name in FIELDLESS:
+        if name in FIELDLESS and not (a.listing and option.values[0].text in ("0", "1", "0.0", "1.0")):
             t.fieldless.append(f"{spelled} ({FIELDLESS[name]})")
-        elif silent(name):
+        elif silent(name) or name in FIELDLESS:
             t.silent.append(spelled)
         elif not a.listing:
             t.unknown.append(f"{spelled} of line {option.place.line}")

@@ -35,6 +35,8 @@ _FOREIGN: Final = {
     "mtp_hybrid_override_pattern": "layers that are not attention and MLP",
     "experimental_attention_variant": "an attention that a plan does not know",
     "linear_attention_type": "an attention that a plan does not know",
+    "hybrid_attention_ratio": "layers that are not attention and MLP",
+    "hybrid_mlp_ratio": "layers that are not attention and MLP",
     "is_hybrid_model": "layers that are not attention and MLP",
     "moe_latent_size": "experts that work at another width",
     "enable_mhc_connections": "residual streams with weights of their own",
@@ -57,11 +59,12 @@ _LATENT: Final = {
 def shape(s: Saying) -> None:
     """Everything under `model.`; nothing where no option speaks of a model."""
     a = s.arguments
+    a.used.update(("encoder_num_layers", "encoder_seq_length"))
     if not any(a.has(name) for name in SHAPE):
         return
     for name, what in _FOREIGN.items():
         if a.has(name) and not (
-            a.listing and (name == "decoder_num_layers" or a.names[name].values[0].text == "False")
+            a.listing and (name == "decoder_num_layers" or a.names[name].values[0].text in ("False", "0.0"))
         ):
             s.problem(name, f"{a.names[name].words}: {what}. A plan cannot say it")
     layers = s.count("model.num_hidden_layers", "num_layers" if a.has("num_layers") else "encoder_num_layers")

@@ -17,6 +17,11 @@ _DASHES: Final = "‐‑‒–—―−﹣－"
 _DASHED: Final = re.compile(rf"[-{_DASHES}]*[{_DASHES}][-{_DASHES}]*[A-Za-z]")
 
 
+def may_be_options(text: str) -> bool:
+    """Whether a text can hold the name of an option, its dashes made prettier or not."""
+    return "--" in text or (not text.isascii() and any(one in text for one in _DASHES))
+
+
 @frozen
 class Token:
     """One word that a program gets; `unknown` is why its value is not known, `maybe` its condition, `fallback` the variable

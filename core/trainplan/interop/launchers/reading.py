@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -16,9 +17,7 @@ from trainplan.interop.launchers.facts import plan_paths, settle
 from trainplan.interop.launchers.places import Page, Place
 from trainplan.interop.launchers.telling import Said, Telling, together
 from trainplan.interop.launchers.written import plan_text
-
-READS: Final = "a Hugging Face config.json, Megatron arguments, a DeepSpeed or torchtitan configuration"
-"""What import reads, in words."""
+from trainplan.interop.otherfiles import READS
 
 
 class ImportRefused(ValueError):
@@ -99,7 +98,13 @@ def _is_script(text: str) -> bool:
     from trainplan.interop.otherfiles import options_in
 
     found = options_in(text)
-    return len(found) >= 2 or (len(found) == 1 and len(text) < 200)
+    return len(found) >= 2 or (len(found) == 1 and len(text) < 200) or _LAUNCH.search(text) is not None
+
+
+_LAUNCH: Final = re.compile(
+    r"(?m)^#SBATCH[ \t]|^[ \t]*(?:\w+=\S+[ \t]+)*"
+    r"(?:torchrun|deepspeed|srun|accelerate launch|python3? -m torch\.distributed).* --\w"
+)
 
 
 def plan_of_files(files: Sequence[tuple[str, str]]) -> Made:

@@ -11,6 +11,10 @@ NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _ENDS: Final = frozenset(" \t\r\n;&|()<>")
 _ESCAPES_IN_QUOTES: Final = frozenset('$`"\\\n')
 _BRACED: Final = re.compile(r"\{(!?#?)([A-Za-z_]\w*|[0-9@*#?$!-])(\[[@*]\])?(:?[-=]|\})?")
+MOST_DEPTH: Final = 40
+MOST_DEFAULT: Final = 2_000
+"""Characters of the default of a variable that are read."""
+
 _SPECIAL: Final = "0123456789@*#?$!-"
 
 
@@ -145,6 +149,8 @@ def _closing(text: str, at: int) -> int:
             at = max(text.find("'", at + 1), at)
         elif one in "({":
             depth += 1
+            if depth > MOST_DEPTH:
+                raise ShellError(begin, f"brackets are nested more than {MOST_DEPTH} deep")
         elif one in ")}":
             depth -= 1
             if depth == 0:
@@ -157,6 +163,9 @@ def _braced(text: str, at: int, found: list[Segment], *, quoted: bool) -> int:
     end = _closing(text, at + 1)
     match = _BRACED.match(text, at + 1)
     whole = text[at:end]
+    if end - at > MOST_DEFAULT:
+        found.append(Segment("unknown", f"{text[at : at + 40]}...", at, quoted))
+        return end
     if match is None or match[1] or match[4] is None or match[2][0] in _SPECIAL:
         word = match[4] if match and match[4] in (":-", "-") and match[2][0] in _SPECIAL else ""
         default = _default(text, match.end(), end - 1) if match and word else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -20,7 +21,7 @@ MOST_WORDS: Final = 90
 
 def plan_text(name: str, said: Mapping[str, Said], files: Sequence[str]) -> str:
     """A plan file of what is said; what is not stands nowhere, and `check` names it."""
-    told = " and ".join(files)
+    told = " and ".join(os.path.basename(file) for file in files)
     lines = [
         f"# Read by trainplan-tui from {_plain(told)}. A comment is the line that says a value, or",
         "# what the program takes because no line does. What the files do not say is left out: `check` names it.",
@@ -77,7 +78,7 @@ def _blocks(path: str, said: Said, *, several: bool) -> list[str]:
 
 def origin(said: Said, *, several: bool) -> str:
     """Where a value comes from, as a comment says it."""
-    where = f"{said.place.file}:{said.place.line}" if several else f"line {said.place.line}"
+    where = f"{os.path.basename(said.place.file)}:{said.place.line}" if several else f"line {said.place.line}"
     words = said.words if len(said.words) <= MOST_WORDS else f"{said.words[: MOST_WORDS - 3]}..."
     return _plain(words if said.implied else f"{where}: {words}")
 

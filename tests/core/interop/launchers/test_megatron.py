@@ -1,0 +1,370 @@
+"""Arguments of Megatron as a plan: real runs, every option with its default, and what is wrong or cannot be said.
+
+Real option lists are facts of public files, named where they stand; defaults were read in NVIDIA/Megatron-LM d98e8a6,
+training/arguments.py, and the two Megatron-DeepSpeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trainplan.estimation import Estimate, estimate
+from trainplan.figure import Figure
+from trainplan.interop.launchers.reading import Made
+from trainplan.plan.plan import Plan
+from trainplan.plan.read import plan_of_text
+
+SHAPE = "--num-layers 4 --hidden-size 64 --num-attention-heads 8"
+
+BLOOM = """#SBATCH --nodes=48
+#SBATCH --gres=gpu:8
+#SBATCH --time 100:00:00
+ARGS=" \\
+    --pp-partition-method 'type:transformer|embedding' \\
+    --tensor-model-parallel-size 4 --pipeline-model-parallel-size 12 \\
+    --num-layers 70 --hidden-size 14336 --num-attention-heads 112 --seq-length 2048 --max-position-embeddings 2048 \\
+    --micro-batch-size 2 --rampup-batch-size 192 16 9_765_625 --global-batch-size 2048 --train-samples 220_000_000 \\
+    --embed-layernorm --sync-tp-duplicated-parameters --bf16 --position-embedding-type alibi \\
+    --checkpoint-activations --pad-vocab-size-to 250880 --optimizer adam --lr 6e-5 --seed 42 --save-interval 100 \\
+    --deepspeed --deepspeed_config ./ds_config.json --zero-stage 0 --deepspeed-activation-checkpointing \\
+    "
+cat <<EOT > ds_config.json
+{
+  "train_micro_batch_size_per_gpu": 2,
+  "train_batch_size": 2048,
+  "gradient_clipping": 1.0,
+  "zero_optimization": { "stage": 0 },
+  "bf16": { "enabled": true }
+}
+EOT
+srun bash -c "python -m torch.distributed.run --nproc_per_node 8 --nnodes $SLURM_NNODES `pwd`/pretrain_gpt.py $ARGS"
+"""
+"""bigscience-workshop/bigscience train/tr11-176B-ml/tr11-176B-ml.slurm at 003b250, whose run is published with 48 nodes."""
+
+MIXTRAL = """torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py \\
+  --disable-bias-linear --seq-length 4096 --max-position-embeddings 32768 --num-layers 32 --hidden-size 4096 \\
+  --ffn-hidden-size 14336 --num-attention-heads 32 --attention-dropout 0.0 --hidden-dropout 0.0 --normalization RMSNorm \\
+  --position-embedding-type rope --swiglu --untie-embeddings-and-output-weights --group-query-attention \\
+  --num-query-groups 8 --no-position-embedding --num-experts 8 --moe-router-topk 2 --vocab-size 32000 \\
+  --micro-batch-size 1 --global-batch-size 256 --train-iters 500000 --bf16 --tensor-model-parallel-size 1 \\
+  --pipeline-model-parallel-size 4 --expert-model-parallel-size 8 --use-distributed-optimizer --sequence-parallel
+"""
+"""NVIDIA/Megatron-LM d98e8a6, examples/mixtral/train_mixtral_8x7b_distributed.sh, with Mixtral's vocabulary and four nodes."""
+
+DEEPSEEK = """torchrun pretrain_gpt.py --num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 \\
+  --disable-bias-linear --untie-embeddings-and-output-weights --normalization RMSNorm --position-embedding-type rope --swiglu \\
+  --multi-latent-attention --kv-lora-rank 512 --v-head-dim 128 --q-lora-rank 1536 --qk-head-dim 128 --qk-layernorm \\
+  --qk-pos-emb-head-dim 64 --num-experts 256 --moe-layer-freq [0]*3+[1]*58 --moe-ffn-hidden-size 2048 --moe-router-topk 8 \\
+  --moe-shared-expert-intermediate-size 2048 --max-position-embeddings 163840 --vocab-size 129280 --bf16
+"""
+"""NVIDIA/Megatron-LM d98e8a6, examples/post_training/modelopt/conf/deepseek-ai/DeepSeek-R1.sh, with its vocabulary."""
+
+GPT_OSS = """--num-layers 12 --hidden-size 512 --ffn-hidden-size 2048 --num-attention-heads 64 --group-query-attention
+--num-query-groups 8 --window-size 127,0 --window-attn-skip-freq 2 --softmax-type learnable --add-qkv-bias
+"""
+"""NVIDIA/Megatron-LM d98e8a6, examples/gptoss/02_train.sh: a window of 128 keys on every layer but each second."""
+
+
+def estimated(made: Made) -> Estimate:
+    return estimate(plan_of_text(made.text, "plan.toml"))
+
+
+def number(found: Estimate, key: str) -> float:
+    value = found.quantities[key]
+    assert isinstance(value, Figure), key
+    return float(value)
+
+
+def test_bloom_is_what_its_authors_publish(made: Callable[..., Made], plan: Callable[..., Plan]) -> None:
+    """176,247,271,424 parameters on 384 devices, data parallel 8, 5 layers on both ends: train/tr11-176B-ml/README.md."""
+    found, whole = made(BLOOM), plan(BLOOM)
+    told = estimated(found)
+    assert number(told, "model.parameters") == 176_247_271_424
+    assert number(told, "parallelism.world_size") == 384
+    assert number(told, "parallelism.data") == 8
+    p = whole.parallelism
+    assert (p.first_stage_layers, p.last_stage_layers, p.recompute, p.sequence_parallel) == (5, 5, "full", False)
+    assert (p.sharding, whole.training.precision, whole.training.framework) == ("zero-1", "bf16-mixed", "deepspeed")
+    assert whole.data.train_tokens == 220_000_000 * 2048
+    assert (whole.batch.global_batch_sequences, whole.batch.micro_batch_sequences) == (2048, 2)
+    assert [entry.global_batch_sequences for entry in whole.batch.schedule[:2]] == [192, 208]
+    assert len(whole.batch.schedule) == 117
+    assert whole.reliability.job_time_limit == 100 * 3600
+    assert found.unknown == ()
+    assert found.findings == ()
+
+
+def test_mixtral_and_deepseek_are_counted_as_published(made: Callable[..., Made]) -> None:
+    """46.7B of Mixtral 8x7B; 671,026,404,352 of DeepSeek-V3 without the depth that predicts."""
+    assert number(estimated(made(MIXTRAL)), "model.parameters") == 46_702_792_704
+    assert number(estimated(made(DEEPSEEK)), "model.parameters") == 671_026_404_352
+
+
+def test_gpt_oss_has_windows_and_sinks(plan: Callable[..., Plan]) -> None:
+    model = plan(GPT_OSS).model
+    assert (model.sliding_window, model.attention_sinks, model.num_key_value_heads) == (128, True, 8)
+    assert model.layer_types == ("sliding_attention", "full_attention") * 6
+
+
+def listing(**facts: Any) -> str:
+    """Arguments as `_print_args` prints them."""
+    lines = [f"  {name} {'.' * (48 - len(name))} {value}" for name, value in facts.items()]
+    return "\n".join(["-" * 24 + " arguments " + "-" * 24, *lines, "-" * 20 + " end of arguments " + "-" * 21, ""])
+
+
+LOG = {
+    "accumulate_allreduce_grads_in_fp32": False,
+    "attention_dropout": 0.1,
+    "checkpoint_activations": True,
+    "data_parallel_size": 1,
+    "encoder_seq_length": 2048,
+    "ffn_hidden_size": 20480,
+    "fp16": True,
+    "bf16": False,
+    "global_batch_size": 1024,
+    "hidden_dropout": 0.1,
+    "hidden_size": 5120,
+    "kv_channels": 128,
+    "max_position_embeddings": 2048,
+    "micro_batch_size": 1,
+    "num_attention_heads": 40,
+    "num_layers": 40,
+    "num_layers_per_virtual_pipeline_stage": None,
+    "optimizer": "adam",
+    "params_dtype": "torch.float16",
+    "pipeline_model_parallel_size": 4,
+    "rampup_batch_size": None,
+    "seq_length": 2048,
+    "tensor_model_parallel_size": 2,
+    "train_iters": 1000,
+    "train_samples": None,
+    "vocab_extra_ids": 0,
+    "world_size": 8,
+}
+"""A public log of Megatron-LM of September 2021, 40 layers on 8 devices; its ranks print their parameters."""
+
+
+def test_a_log_says_its_arguments(made: Callable[..., Made], plan: Callable[..., Plan]) -> None:
+    """Rank (0, 1) of it has 1,573,350,400 parameters, rank (0, 0) 1,712,942,080: ten layers, with half the padded table."""
+    text = "".join(f"[default0]: {line}\n" for line in listing(**LOG).splitlines())
+    text += " > padded vocab (size: 50257) with 175 dummy tokens (new size: 50432)\n"
+    found, whole = made(text), plan(text)
+    layer = 12 * 5120**2 + 13 * 5120
+    assert (1_712_942_080 - 1_573_350_400) * 2 == 50432 * 5120 + 2 * 2048 * 5120
+    assert number(estimated(found), "model.parameters") == 40 * layer + (50257 + 2048) * 5120 + 2 * 5120
+    assert (whole.parallelism.tensor, whole.parallelism.pipeline, whole.parallelism.recompute) == (2, 4, "full")
+    assert whole.data.train_tokens == 1000 * 1024 * 2048
+    assert whole.training.precision == "fp16-mixed"
+    assert found.unknown == ()
+    assert "8 accelerators in all; on how many nodes is not said" in found.notes[-1]
+
+
+def test_the_last_listing_of_a_log_holds(made: Callable[..., Made]) -> None:
+    found = made(listing(**LOG) + listing(**{**LOG, "num_layers": 48}))
+    assert "num_hidden_layers = 48" in found.text
+    assert "the log has 2 listings of arguments; the last one holds" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "value"),
+    [
+        (SHAPE, "model.intermediate_size", 256),
+        (f"{SHAPE} --swiglu", "model.intermediate_size", 128),
+        ("--num-layers 4 --hidden-size 4096 --num-attention-heads 32 --swiglu", "model.intermediate_size", 10880),
+        (f"{SHAPE} --swiglu --ffn-hidden-size 100", "model.intermediate_size", 100),
+        (SHAPE, "model.gated_mlp", False),
+        (f"{SHAPE} --swiglu", "model.gated_mlp", None),
+        (f"{SHAPE} --quick-geglu", "model.intermediate_size", 256),
+        (SHAPE, "model.norm", "layernorm"),
+        (f"{SHAPE} --normalization RMSNorm", "model.norm", None),
+        (SHAPE, "model.position_embedding", "learned"),
+        (f"{SHAPE} --position-embedding-type rope", "model.position_embedding", None),
+        (f"{SHAPE} --use-rotary-position-embeddings --no-position-embedding", "model.position_embedding", None),
+        (f"{SHAPE} --position-embedding-type none", "model.position_embedding", "none"),
+        (SHAPE, "model.tie_word_embeddings", True),
+        (f"{SHAPE} --untie-embeddings-and-output-weights", "model.tie_word_embeddings", False),
+        (SHAPE, "model.attention_output_bias", True),
+        (f"{SHAPE} --disable-bias-linear", "model.mlp_bias", None),
+        (f"{SHAPE} --disable-bias-linear --add-qkv-bias", "model.attention_bias", True),
+        (f"{SHAPE} --qk-layernorm --normalization RMSNorm", "model.qk_norm", True),
+        (f"{SHAPE} --qk-layernorm", "model.qk_norm_bias", True),
+        (f"{SHAPE} --group-query-attention", "model.num_key_value_heads", 1),
+        (f"{SHAPE} --num-query-groups 2", "model.num_key_value_heads", None),
+        (f"{SHAPE} --kv-channels 16", "model.head_dim", 16),
+        (f"{SHAPE} --kv-channels 8", "model.head_dim", None),
+        (f"{SHAPE} --mtp-num-layers 1", "model.mtp.num_nextn_predict_layers", 1),
+        (f"{SHAPE} --multi-latent-attention", "model.mla.kv_lora_rank", 32),
+        (f"{SHAPE} --num-experts 8", "model.moe.num_experts_per_tok", 2),
+        (f"{SHAPE} --num-experts 8", "model.moe.moe_intermediate_size", 256),
+        (f"{SHAPE} --num-experts 8 --moe-layer-freq 2", "model.moe.moe_layer_freq", 2),
+        (f"{SHAPE} --num-experts 8 --moe-layer-freq '([0]*1+[1]*3)'", "model.moe.first_k_dense_replace", 1),
+        (
+            f"{SHAPE} --num-experts 8 --moe-layer-freq [1,1,0,1]",
+            "model.mlp_layer_types",
+            ("sparse", "sparse", "dense", "sparse"),
+        ),
+        (f"{SHAPE} --deepspeed --num-experts 8", "model.mlp_layer_types", ("dense", "sparse") * 2),
+        (f"{SHAPE} --deepspeed --num-experts 8", "model.moe.num_experts_per_tok", 1),
+        (f"{SHAPE} --num-experts 8 --tensor-model-parallel-size 2", "parallelism.expert_tensor", 2),
+        (SHAPE, "training.precision", "fp32"),
+        (f"{SHAPE} --bf16", "training.precision", "bf16-mixed"),
+        (f"{SHAPE} --bf16 --fp8-format hybrid", "training.precision", "fp8-mixed"),
+        (f"{SHAPE} --bf16 --grad-reduce-in-bf16", "training.gradient_dtype", "bf16"),
+        (
+            f"{SHAPE} --bf16 --use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16",
+            "training.moment_dtype",
+            "bf16",
+        ),
+        (SHAPE, "training.dropout", 0.1),
+        (f"{SHAPE} --attention-dropout 0 --hidden-dropout 0", "training.dropout", 0),
+        (SHAPE, "training.loss", "plain"),
+        (f"{SHAPE} --cross-entropy-loss-fusion --cross-entropy-fusion-impl te", "training.loss", "fused-in-place"),
+        (f"{SHAPE} --attention-backend unfused", "training.attention", "eager"),
+        (f"{SHAPE} --deepspeed", "training.attention", "eager"),
+        (f"{SHAPE} --transformer-impl local", "training.kernels", "torch-eager"),
+        (f"{SHAPE} --optimizer muon", "training.optimizer", "muon"),
+        (SHAPE, "parallelism.sharding", "none"),
+        (f"{SHAPE} --use-distributed-optimizer", "parallelism.sharding", "zero-1"),
+        (f"{SHAPE} --use-megatron-fsdp", "parallelism.sharding", "zero-3"),
+        (
+            f"{SHAPE} --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads",
+            "parallelism.sharding",
+            "zero-2",
+        ),
+        (f"{SHAPE} --tensor-model-parallel-size 2", "parallelism.sequence_parallel", False),
+        (f"{SHAPE} --context-parallel-size 2 --cp-comm-type a2a", "parallelism.context_type", "all-to-all"),
+        (f"{SHAPE} --deepspeed --ds-sequence-parallel-size 4", "parallelism.context", 4),
+        (
+            f"{SHAPE} --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 1",
+            "parallelism.virtual_pipeline",
+            2,
+        ),
+        (
+            f"{SHAPE} --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2",
+            "parallelism.schedule",
+            "interleaved",
+        ),
+        (f"{SHAPE} --recompute-activations", "parallelism.recompute", "selective"),
+        (f"{SHAPE} --activations-checkpoint-method uniform", "parallelism.recompute", "full"),
+        (f"{SHAPE} --seq-length 32 --global-batch-size 8 --train-iters 10", "data.train_tokens", 2560),
+        (f"{SHAPE} --seq-length 32 --train-samples 10", "data.train_tokens", 320),
+        (f"{SHAPE} --data-path 30 /a/web_text_document 10 b --seq-length 8", "data.sampler", "megatron-blended"),
+        (SHAPE, "storage.async_checkpoint", False),
+        (f"{SHAPE} --save ckpt", "paths.checkpoints", "ckpt"),
+    ],
+)
+def test_every_option_and_what_its_absence_means(said: Callable[..., Any], options: str, path: str, value: Any) -> None:
+    assert said(options, path) == value
+
+
+def test_sources_have_their_weights_normalised(said: Callable[..., Any]) -> None:
+    sources = said(f"{SHAPE} --data-path 30 /a/web_text_document 10 b", "data.sources")
+    assert [(one.name, one.weight) for one in sources] == [("web_text_document", 0.75), ("b", 0.25)]
+
+
+def test_steps_count_the_batches_of_a_schedule(said: Callable[..., Any]) -> None:
+    """Steps begin with the batch of the tokens before them: two of 2, then eight of 4 sequences."""
+    options = f'{SHAPE} --seq-length 10 --step-batch-size-schedule "0:2 40:4" --train-iters 10'
+    assert said(options, "data.train_tokens") == 2 * 20 + 8 * 40
+
+
+def test_a_ramp_grows_by_its_increments(said: Callable[..., Any]) -> None:
+    """16 to 1,024 in steps of 8 over 300,000 samples is 126 increments: the help of --rampup-batch-size."""
+    schedule = said(
+        f"{SHAPE} --seq-length 2 --global-batch-size 1024 --rampup-batch-size 16 8 300000", "batch.schedule"
+    )
+    assert len(schedule) == 127
+    assert (schedule[1].from_tokens, schedule[1].global_batch_sequences) == (2381 * 2, 24)
+    assert (schedule[-1].from_tokens, schedule[-1].global_batch_sequences) == (600_000, 1024)
+
+
+def test_groups_of_hsdp_follow_from_the_world(plan: Callable[..., Plan]) -> None:
+    options = "--use-megatron-fsdp --num-distributed-optimizer-instances 4 --context-parallel-size 2 --seq-length 64"
+    text = f"torchrun --nnodes 8 --nproc_per_node 8 pretrain_gpt.py {SHAPE} {options}\n"
+    found = plan(text).parallelism
+    assert (found.sharding, found.shard_size) == ("hsdp", 16)
+
+
+def test_the_last_of_several_holds_and_is_said(made: Callable[..., Made]) -> None:
+    found = made(f"torchrun pretrain_gpt.py {SHAPE} --num-layers 8\n")
+    assert "num_hidden_layers = 8" in found.text
+    assert found.notes[0] == "a.txt:1:82: --num-layers 8 comes after --num-layers 4 of line 1; the last one holds"
+
+
+def test_a_value_that_is_not_known_takes_no_default(made: Callable[..., Made]) -> None:
+    found = made(
+        f"torchrun pretrain_gpt.py {SHAPE} --ffn-hidden-size $F --normalization $N --hidden-dropout $D $MORE\n"
+    )
+    for field in ("intermediate_size", "norm =", "dropout"):
+        assert field not in found.text
+    assert "a.txt:1:100: --ffn-hidden-size: $F is not set in the file; left out" in found.notes
+    assert any(note.endswith("$MORE is not set in the file: what it passes is not read") for note in found.notes)
+
+
+def test_every_option_is_used_or_listed(made: Callable[..., Made]) -> None:
+    found = made(f"torchrun pretrain_gpt.py {SHAPE} --seed 1 --overlap-grad-reduce --my-own 3 --log-interval 5\n")
+    assert found.silent == ("--seed", "--log-interval")
+    assert found.fieldless == ("--overlap-grad-reduce (a plan says a share, parallelism.overlap_data)",)
+    assert found.unknown == ("--my-own of line 1",)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("--num-layers 4.5", "a.txt:1:39: --num-layers is '4.5'. A whole number from 1 is right"),
+        ("--num-layers 0", "a.txt:1:39: --num-layers is '0'. A whole number from 1 is right"),
+        ("--num-layers", "a.txt:1:26: --num-layers has no value. --num-layers VALUE is right"),
+        ("--num-layers 4 --swiglu yes", "a.txt:1:50: 'yes' stands behind --swiglu, which does not take it"),
+        ("--num-layers 4 --normalization Rms", "a.txt:1:57: --normalization is 'Rms'. One of LayerNorm, RMSNorm"),
+        ("--num-layers 4 --bf16 --fp16", "a.txt:1:48: --bf16 and --fp16 stand together. One of them is right"),
+        ("--num-layers 4 —bf16", "a.txt:1:41: —bf16 begins with U+2014, which is no hyphen. --bf16 is right"),
+        (
+            "--num-layers 4 --hidden-size 100 --num-attention-heads 8",
+            "a.txt:1:59: --hidden-size 100 is no multiple of --num-attention-heads 8. Heads that divide it",
+        ),
+        (
+            f"{SHAPE} --group-query-attention --num-query-groups 3",
+            "a.txt:1:106: --num-attention-heads 8 is no multiple of --num-query-groups 3",
+        ),
+        (f"{SHAPE} --num-experts 4 --moe-router-topk 5", "a.txt:1:98: --moe-router-topk 5 is more than the 4 experts"),
+        (
+            f"{SHAPE} --num-experts 4 --moe-layer-freq [1]*3",
+            "a.txt:1:98: --moe-layer-freq lists 3 layers, --num-layers is 4",
+        ),
+        (
+            f"{SHAPE} --position-embedding-type relative",
+            "a.txt:1:82: --position-embedding-type relative is an attention bias",
+        ),
+        (
+            f"{SHAPE} --hybrid-layer-pattern M*-",
+            "a.txt:1:82: --hybrid-layer-pattern M*-: layers that are not attention",
+        ),
+        (
+            f"{SHAPE} --seq-length 64 --max-position-embeddings 32",
+            "a.txt:1:98: --max-position-embeddings is 32, a sequence is 64 tokens",
+        ),
+        (
+            f"{SHAPE} --seq-length 64 --global-batch-size 10 --rampup-batch-size 4 4 100",
+            "a.txt:1:121: --rampup-batch-size 4 4 100: steps of 4 do not lead from 4 to the 10",
+        ),
+    ],
+)
+def test_what_is_wrong_is_refused_where_it_stands(refused: Callable[..., list[str]], options: str, why: str) -> None:
+    (told,) = refused(f"torchrun pretrain_gpt.py {options}\n")
+    assert told.startswith(why)
+
+
+def test_another_model_is_refused_by_its_program(refused: Callable[..., list[str]]) -> None:
+    assert refused(f"torchrun pretrain_t5.py {SHAPE}\n") == [
+        "a.txt:1:25: pretrain_t5.py trains an encoder beside a decoder. A plan is of a decoder of text"
+    ]
+
+
+def test_what_does_not_fit_together_is_said_where_it_stands(made: Callable[..., Made]) -> None:
+    """NVIDIA/Megatron-LM d98e8a6, examples/gpt3/train_gpt3_175b_distributed.sh: 128 ranks of a model on one node."""
+    text = f"torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py {SHAPE} --tensor-model-parallel-size 8 \\\n"
+    found = made(f"{text} --pipeline-model-parallel-size 16\n")
+    assert found.findings[0].startswith("a.txt:1:112: G1: 8 accelerators do not divide into groups of 128")
