@@ -79,6 +79,8 @@ def _foreign(e: Estimate) -> dict[str, bool]:
         "model.norms_per_block": s.value("model.norms_per_block") not in (None, 2),
         "model.final_norm": not s.flag("model.final_norm"),
         "model.qk_norm_scope": s.flag("model.qk_norm") and s.word("model.qk_norm_scope") == "projection",
+        "model.moe.expert_bias": bool(s.value("model.moe.num_experts"))
+        and s.flag("model.moe.expert_bias") != s.flag("model.mlp_bias"),
         "model.attention_gate": s.word("model.attention_gate") == "head",
     }
 
