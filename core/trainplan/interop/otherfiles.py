@@ -87,7 +87,7 @@ def recognised(text: str) -> str:
     ours = [f"{word} is {path}" for word in words if (path := _path(word))] if kind.instead == _SET else []
     more = f", and {len(ours) - TOLD} more" if len(ours) > TOLD else ""
     listed = f": {', '.join(ours[:TOLD])}{more}" if ours else ""
-    return f"recognised as {kind.name}, which import does not read: it reads {READS}. {kind.instead}{listed}"
+    return f"recognised as {kind.name}, in a form that import does not read: it reads {READS}. {kind.instead}{listed}"
 
 
 def words_of(text: str) -> list[str]:

@@ -34,7 +34,7 @@ TRAINER = '{"per_device_train_batch_size": 1, "num_train_epochs": 3, "fsdp_confi
 )
 def test_a_kind_that_is_not_read_is_named(text: str, name: str, leads: str) -> None:
     told = recognised(text)
-    assert told.startswith(f"recognised as {name}, which import does not read")
+    assert told.startswith(f"recognised as {name}, in a form that import does not read")
     assert leads in told
 
 

@@ -18,7 +18,7 @@ COMMANDS: Final = {
     "review": "readiness and pilot state without the app; exit status 1 while not ready",
     "export": "text for a real launcher; nothing is submitted",
     "new": "write a new plan",
-    "import": "config.json, Megatron, DeepSpeed or torchtitan files as a plan",
+    "import": "files of other programs as a plan: config.json, Megatron, DeepSpeed, torchtitan",
     "sources": "fill sources from manifests, beside what the plan says",
     "calibrate": "what logs measured, beside what the plan assumes",
     "catalog": "models, accelerators and more, as sourced data",

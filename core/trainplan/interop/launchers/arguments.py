@@ -107,8 +107,11 @@ class Arguments:
         found = self._by.get(name)
         return name in self._open or (found is not None and bool(found.values) and bool(found.values[0].unknown))
 
-    def token(self, name: str) -> Token | None:
-        """The one value of an argument; None where it is not said or not known, and what is wrong is told."""
+    def token(self, name: str, *, several: bool = False) -> Token | None:
+        """The one value of an argument; None where it is not said or not known, and what is wrong is told.
+
+        `several` is whether more values may stand behind the first.
+        """
         option = self.option(name)
         if option is None or name in self._open:
             return None
@@ -119,7 +122,7 @@ class Arguments:
             self._open[name] = None
             return None
         token = option.values[0]
-        for more in option.values[1:]:
+        for more in () if several else option.values[1:]:
             self._stray(option, more)
         if token.unknown:
             self.telling.notes.append(f"{token.place}: {option.spelled}: {token.unknown}; left out")

@@ -11,7 +11,7 @@ from typing import Final
 
 from trainplan.frozen import frozen
 from trainplan.interop.launchers.conditions import Branches
-from trainplan.interop.launchers.expansion import Scope, TooLong
+from trainplan.interop.launchers.expansion import Pieces, Scope, TooLong
 from trainplan.interop.launchers.options import Option, Token, may_be_options, options_of, tokens_of
 from trainplan.interop.launchers.places import Page, Place
 from trainplan.interop.launchers.shell import Assignment, Command, Document, Mark, Script, plain_of
@@ -36,6 +36,7 @@ _SAYS: Final = ("echo", "printf", "sbatch", "mkdir", "rm", "grep", "sed", "awk",
 _READS: Final = ("source", ".")
 _PROGRAM: Final = re.compile(r"(?:.*/)?[\w.-]+\.py$|.*\bpretrain_\w+(?:\.py)?$")
 _SBATCH: Final = re.compile(r"^#SBATCH[ \t]+(.*)$", re.MULTILINE)
+_OPERATOR: Final = re.compile(r"\d?(?:&>>?|>>?|<)(?:&\d)?|\|\|?|&&?|;")
 _PAIRS: Final = re.compile(r"(?:^|\s)(--[\w-]+|-[A-Za-z])(?:=|[ \t]+)?([^\s#-][^\s#]*)?")
 
 
@@ -110,7 +111,17 @@ class _Reading:
             self.script(Page(page.file, "\n" * (place.line - 1) + body))
             self._inside = False
             return
-        self.documents.append(("".join(piece.text for piece in self.scope.expand(item.word, page)), place))
+        self.documents.append((self._text_of(self.scope.expand(item.word, page)), place))
+
+    def _text_of(self, pieces: Pieces) -> str:
+        """A document's text; a value that is not known is null where JSON has a value, and said."""
+        text = ""
+        for piece in pieces:
+            bare = bool(piece.unknown) and text.count('"') % 2 == 0 and text.rstrip().endswith(":")
+            if bare:
+                self.notes.append(f"{piece.place}: {piece.unknown}; left out")
+            text += "null" if bare else piece.text
+        return text
 
     def _item(self, item: Assignment | Command, page: Page, branches: Branches) -> None:
         """An assignment or a command; branches that surely run do not count as such."""
@@ -168,7 +179,7 @@ class _Reading:
             if self.trains and options:
                 self.notes.append(f"{place}: a second command trains; its options are read too")
             launcher += options_of(before)[0]
-            passed, words = options_of(after)
+            passed, words = options_of(_up_to_an_operator(after))
             options += passed
             for word in words:
                 if word.unknown:
@@ -247,6 +258,12 @@ def _parted(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, 
     while 0 < cut < len(tokens) and not tokens[cut].is_option:
         cut += 1
     return tokens[:cut], tokens[cut:], ""
+
+
+def _up_to_an_operator(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The words before a redirection or a second command, which stand in a text that a shell reads once more."""
+    end = next((index for index, token in enumerate(tokens) if _OPERATOR.fullmatch(token.text)), len(tokens))
+    return tokens[:end]
 
 
 def _dashes(token: Token) -> str:

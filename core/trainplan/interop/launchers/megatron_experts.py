@@ -19,7 +19,12 @@ _EVERY: Final = 2
 def experts(s: Saying, layers: int | None, width: int | None) -> None:
     """Everything under `model.moe.`; nothing for a dense model."""
     a = s.arguments
-    token = a.token("num_experts")
+    listed = a.option("num_experts")
+    numbers = {one.text for one in listed.values} if listed is not None and s.deep else set[str]()
+    if listed is not None and len(numbers) > 1:
+        s.problem("num_experts", f"{listed.words}: layers have experts of their own number. A plan has one for all")
+        return
+    token = a.token("num_experts", several=s.deep)
     if token is None or token.text in ("[1]", "0", "1"):
         _unused(s)
         return

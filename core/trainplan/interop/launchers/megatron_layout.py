@@ -16,9 +16,22 @@ _EMBEDDING: Final = "type:transformer|embedding"
 _TRANSFORMER: Final = "type:transformer"
 
 
+_UNEVEN: Final = (
+    "num_layers_per_virtual_pipeline_stage",
+    "num_virtual_stages_per_pipeline_rank",
+    "decoder_first_pipeline_num_layers",
+    "decoder_last_pipeline_num_layers",
+    "account_for_embedding_in_pipeline_split",
+    "account_for_loss_in_pipeline_split",
+    "virtual_pipeline_model_parallel_size",
+)
+"""Options without an effect where there is one stage."""
+
+
 def layout(s: Saying) -> None:
     """Everything under `parallelism.`."""
     a = s.arguments
+    a.used.update(("pp_partition_method", *_UNEVEN))
     tensor = s.count("parallelism.tensor", "tensor_model_parallel_size") or 1
     pipeline = s.count("parallelism.pipeline", "pipeline_model_parallel_size") or 1
     if a.flag("no_pipeline_parallel") and not a.listing:
@@ -79,10 +92,11 @@ def _ends(s: Saying, layers: int | None, pipeline: int) -> None:
     if first or last or not (before or behind) or layers is None:
         return
     each, rest = divmod(layers + before + behind, pipeline)
-    if rest:
+    if rest or each < 2:
         s.note(
             name,
-            f"{a.names[name].words}: {layers} layers and what counts as one do not divide over {pipeline} stages; left out",
+            f"{a.names[name].words}: {layers} layers and what counts as one are no two or more "
+            f"on each of {pipeline} stages; left out",
         )
         return
     if before:

@@ -35,6 +35,8 @@ _FOREIGN: Final = {
     "mtp_hybrid_override_pattern": "layers that are not attention and MLP",
     "experimental_attention_variant": "an attention that a plan does not know",
     "linear_attention_type": "an attention that a plan does not know",
+    "language_model_type": "a model of images beside the text",
+    "vision_model_type": "a model of images beside the text",
     "hybrid_attention_ratio": "layers that are not attention and MLP",
     "hybrid_mlp_ratio": "layers that are not attention and MLP",
     "is_hybrid_model": "layers that are not attention and MLP",

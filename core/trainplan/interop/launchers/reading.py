@@ -62,7 +62,11 @@ def kind_of(page: Page) -> str:
         return "listing"
     if _is_titan(page):
         return "titan"
-    return "script" if _is_script(page.text) else ""
+    named = page.file.endswith((".sh", ".bash", ".slurm", ".sbatch")) or page.text.startswith(_SHELLS)
+    return "script" if named or _is_script(page.text) else ""
+
+
+_SHELLS: Final = ("#!/bin/bash", "#!/bin/sh", "#!/usr/bin/env bash", "#!/usr/bin/env sh", "#!/usr/bin/bash")
 
 
 def _json_kind(text: str) -> str:
@@ -119,7 +123,8 @@ def plan_of_files(files: Sequence[tuple[str, str]]) -> Made:
         raise ImportRefused("\n".join(dict.fromkeys(whole.problems)))
     said = plan_paths(whole)
     if not said:
-        raise ImportRefused(f"{pages[0].place(0)}: nothing of a plan is said. {READS[0].upper()}{READS[1:]} says some")
+        told = f"nothing of a plan is said here. Import reads {READS}"
+        raise ImportRefused(f"{pages[0].place(0)}: {_recognised(pages[0]) or told}")
     name = plan_name(files[0][0])
     text = plan_text(name, _spoken(said), [page.file for page in pages])
     findings = _findings(text, said)
@@ -163,9 +168,13 @@ def _by_kind(pages: Sequence[Page]) -> _Sorted:
 
 
 def _other(page: Page) -> str:
+    return _recognised(page) or f"import does not know it. It reads {READS}"
+
+
+def _recognised(page: Page) -> str:
     from trainplan.interop.otherfiles import recognised
 
-    return recognised(page.text) or f"import does not know it. It reads {READS}"
+    return recognised(page.text)
 
 
 def _tellings(pages: _Sorted) -> list[Telling]:

@@ -27,6 +27,7 @@ _SCHEDULES: Final = {
 def layout(s: Settings) -> None:
     """Everything under `parallelism.`, and the batch."""
     tensor = _degree(s, "parallelism.tensor", "tensor_parallel_degree")
+    s.used.update((*names_of("pipeline_parallel_schedule"), *names_of("pipeline_parallel_layers_per_stage")))
     pipeline = _degree(s, "parallelism.pipeline", "pipeline_parallel_degree")
     _degree(s, "parallelism.context", "context_parallel_degree")
     _degree(s, "parallelism.expert", "expert_parallel_degree")

@@ -368,3 +368,67 @@ def test_what_does_not_fit_together_is_said_where_it_stands(made: Callable[..., 
     text = f"torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py {SHAPE} --tensor-model-parallel-size 8 \\\n"
     found = made(f"{text} --pipeline-model-parallel-size 16\n")
     assert found.findings[0].startswith("a.txt:1:112: G1: 8 accelerators do not divide into groups of 128")
+
+
+SIZES = {
+    "1.7B": (1, 1, 24, 2304, 24, 0, 1.7),
+    "3.6B": (2, 1, 30, 3072, 32, 0, 3.6),
+    "7.5B": (4, 1, 36, 4096, 32, 0, 7.5),
+    "18B": (8, 1, 40, 6144, 48, 0, 18.4),
+    "39B": (8, 2, 48, 8192, 64, 0, 39.1),
+    "76B": (8, 4, 60, 10240, 80, 5, 76.1),
+    "145B": (8, 8, 80, 12288, 96, 5, 145.6),
+    "310B": (8, 16, 96, 16384, 128, 3, 310.1),
+    "530B": (8, 35, 105, 20480, 128, 1, 529.6),
+    "1T": (8, 64, 128, 25600, 160, 0, 1008.0),
+}
+"""Tensor, pipeline, layers, width, heads, layers of a virtual stage, and billions of parameters as published.
+
+microsoft/Megatron-DeepSpeed f4157be, examples/sc21/{run_table_1,CONFIG,SRUN}.sh; table 1 of arXiv 2104.04473, with 51,200 entries.
+"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_one_script_of_many_sizes_in_three_files(
+    made: Callable[..., Made], plan: Callable[..., Plan], size: str
+) -> None:
+    """The file chooses its case by a value of its own, and hands it through files that it reads."""
+    chain, word = "", "if"
+    for name, (tensor, pipeline, layers, hidden, heads, virtual, _) in SIZES.items():
+        more = f" --num-layers-per-virtual-pipeline-stage {virtual}" if virtual else ""
+        chain += (
+            f'{word} [ ${{MODEL_SIZE}} == "{name}" ]; then\n TP={tensor}\n PP={pipeline}\n NLS={layers}\n HS={hidden}\n'
+        )
+        chain += f' NAH={heads}\n EXTRA="--activations-checkpoint-method uniform{more} "\n'
+        word = "elif"
+    chosen = f"MODEL_SIZE={size}\n{chain}else\n exit 1\nfi\n. `pwd`/config.sh\n"
+    config = 'export PARAMS=" ${EXTRA} --tensor-model-parallel-size ${TP} --pipeline-model-parallel-size ${PP} \\\n'
+    config += "  --num-layers ${NLS} --hidden-size ${HS} --num-attention-heads ${NAH} --seq-length 2048 --fp16 \\\n"
+    config += '  --max-position-embeddings 2048 --vocab-size 51200 "\n'
+    launcher = 'CMD="python -u ${DIR}/pretrain_gpt.py ${PARAMS}"\nsrun -l --container-image "x" sh -c "${CMD}"\n'
+    tensor, pipeline, layers, _, _, virtual, billions = SIZES[size]
+    files = (f"#!/bin/bash\n{chosen}", config, launcher)
+    assert round(number(estimated(made(*files)), "model.parameters") / 1e9, 1) == billions
+    p = plan(*files).parallelism
+    assert (p.tensor, p.pipeline, p.recompute) == (tensor, pipeline, "full")
+    assert p.virtual_pipeline == (layers // pipeline // virtual if virtual else 1)
+
+
+def test_experts_that_differ_between_layers_are_refused(refused: Callable[..., list[str]]) -> None:
+    """microsoft/Megatron-DeepSpeed f4157be, examples_deepspeed/MoE: PR-MoE has 64 experts, and 128 in the last layers."""
+    (told,) = refused(f"deepspeed pretrain_gpt.py {SHAPE} --deepspeed --num-experts 64 128\n")
+    assert told == ("a.txt:1:95: --num-experts 64 128: layers have experts of their own number. A plan has one for all")
+
+
+def test_a_stage_of_the_embedding_alone_is_left_out(made: Callable[..., Made]) -> None:
+    """bigscience-workshop/bigscience train/tr13-mtf: 70 layers and both embeddings over 72 stages."""
+    options = "--num-layers 70 --hidden-size 64 --num-attention-heads 8 --pipeline-model-parallel-size 72"
+    found = made(f"torchrun pretrain_gpt.py {options} --pp-partition-method 'type:transformer|embedding'\n")
+    assert "first_stage_layers" not in found.text
+    assert any(note.endswith("are no two or more on each of 72 stages; left out") for note in found.notes)
+
+
+def test_a_model_of_images_is_refused(refused: Callable[..., list[str]]) -> None:
+    """NVIDIA/Megatron-LM d98e8a6, examples/multimodal/pretrain_mistral_clip.sh."""
+    (told,) = refused(f"torchrun examples/multimodal/train.py {SHAPE} --language-model-type mistral_7b\n")
+    assert "a model of images beside the text. A plan cannot say it" in told

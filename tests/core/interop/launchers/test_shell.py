@@ -169,3 +169,17 @@ def test_what_is_no_script_is_refused_where_it_begins(text: str, why: str) -> No
 def test_sums_are_whole_numbers_and_nothing_else() -> None:
     assert [whole_number(text) for text in ("8*1024", "(1+2)*3", "7/2", "-7/2", "-4 % 3")] == [8192, 9, 3, -3, -1]
     assert [whole_number(text) for text in ("2**99", "1/0", "__import__", "1.5", "(" * 90)] == [None] * 5
+
+
+def test_a_value_of_a_document_that_is_not_known_is_null_and_said() -> None:
+    found = launched('cat <<EOT > c.json\n{ "a": $A, "b": "$B" }\nEOT\n--num-layers 2\n')
+    assert found.documents[0][0] == '{ "a": null, "b": "$B" }\n'
+    assert found.notes == ("a.sh:2:8: $A is not set in the file; left out",)
+
+
+def test_words_of_a_shell_in_a_quoted_command_end_it() -> None:
+    """microsoft/Megatron-DeepSpeed f4157be, examples_deepspeed/compression: the output goes to a file inside the text."""
+    assert words('C="deepspeed pretrain_gpt.py --num-layers 2 --bf16 &> log"\neval ${C}\n') == [
+        "--num-layers 2",
+        "--bf16",
+    ]
