@@ -11,6 +11,7 @@ from typing import Final
 from trainplan.interop.launchers.arguments import Arguments
 from trainplan.interop.launchers.commands import CORE, Launch
 from trainplan.interop.launchers.devices import devices
+from trainplan.interop.launchers.lines import options_of_lines
 from trainplan.interop.launchers.listing import options_of_listing
 from trainplan.interop.launchers.megatron_batch import batch
 from trainplan.interop.launchers.megatron_layout import layout
@@ -54,6 +55,11 @@ def telling_of_listing(page: Page, *, deep: bool) -> Telling:
     if times > 1:
         t.notes.insert(0, f"{options[0].place}: the log has {times} listings of arguments; the last one holds")
     return t
+
+
+def telling_of_lines(page: Page, *, deep: bool) -> Telling:
+    """What lines of `--option: value` say. Raises LineError."""
+    return _telling(options_of_lines(page), listing=False, deep=deep, program="")
 
 
 def is_deep(options: Iterable[Option]) -> bool:

@@ -46,13 +46,15 @@ class _Sorted:
 
     scripts: list[Page]
     listings: list[Page]
+    lines: list[Page]
     deep: list[Page]
     titan: list[Page]
     models: list[Page]
 
 
 def kind_of(page: Page) -> str:
-    """`model`, `deepspeed`, `titan`, `listing`, `script`, or empty for what no reader knows."""
+    """`model`, `deepspeed`, `titan`, `listing`, `lines`, `script`, or empty for what no reader knows."""
+    from trainplan.interop.launchers.lines import in_lines
     from trainplan.interop.launchers.listing import listed
 
     text = page.text.lstrip()
@@ -62,6 +64,8 @@ def kind_of(page: Page) -> str:
         return "listing"
     if _is_titan(page):
         return "titan"
+    if in_lines(page.text):
+        return "lines"
     named = page.file.endswith((".sh", ".bash", ".slurm", ".sbatch")) or page.text.startswith(_SHELLS)
     return "script" if named or _is_script(page.text) else ""
 
@@ -147,10 +151,11 @@ def plan_name(file: str) -> str:
 
 
 def _by_kind(pages: Sequence[Page]) -> _Sorted:
-    found = _Sorted([], [], [], [], [])
+    found = _Sorted([], [], [], [], [], [])
     homes = {
         "script": found.scripts,
         "listing": found.listings,
+        "lines": found.lines,
         "deepspeed": found.deep,
         "titan": found.titan,
         "model": found.models,
@@ -195,6 +200,7 @@ def _tellings(pages: _Sorted) -> list[Telling]:
         from trainplan.interop.launchers.megatron import telling_of_listing
 
         programs.append(telling_of_listing(page, deep=bool(deep)))
+    programs += [_lines(page, deep=bool(deep)) for page in pages.lines]
     for page in deep:
         from trainplan.interop.launchers.deepspeed import telling_of_deepspeed
 
@@ -204,6 +210,16 @@ def _tellings(pages: _Sorted) -> list[Telling]:
 
         programs.append(telling_of_titan(page))
     return [*found, *programs]
+
+
+def _lines(page: Page, *, deep: bool) -> Telling:
+    from trainplan.interop.launchers.lines import LineError
+    from trainplan.interop.launchers.megatron import telling_of_lines
+
+    try:
+        return telling_of_lines(page, deep=deep)
+    except LineError as error:
+        raise ImportRefused(str(error)) from None
 
 
 def _documents(documents: Sequence[tuple[str, Place]]) -> list[Page]:

@@ -432,3 +432,36 @@ def test_a_model_of_images_is_refused(refused: Callable[..., list[str]]) -> None
     """NVIDIA/Megatron-LM d98e8a6, examples/multimodal/pretrain_mistral_clip.sh."""
     (told,) = refused(f"torchrun examples/multimodal/train.py {SHAPE} --language-model-type mistral_7b\n")
     assert "a model of images beside the text. A plan cannot say it" in told
+
+
+LINES = """ENV_VARS:
+  CUDA_DEVICE_MAX_CONNECTIONS: 1
+MODEL_ARGS:
+  --num-layers: 12
+  --hidden-size: 512  # narrow
+  --num-attention-heads: 8
+  --vocab-size: '1024'
+  --micro-batch-size: 4
+  --global-batch-size: 32
+  --seq-length: 1024
+  --max-position-embeddings: 1024
+  --train-iters: 50
+  --swiglu: true
+  --sequence-parallel: false
+  --data-path: ${DATA_PATH}/web
+  --bf16: true
+  --moe-layer-freq: ([0]*1+[1]*11)
+TEST_TYPE: regular
+"""
+"""The form of tests/functional_tests/test_cases/*/model_config.yaml in NVIDIA/Megatron-LM d98e8a6."""
+
+
+def test_lines_of_options_are_read_and_no_other_yaml(
+    made: Callable[..., Made], plan: Callable[..., Plan], refused: Callable[..., list[str]]
+) -> None:
+    found, whole = made(LINES), plan(LINES)
+    assert (whole.model.hidden_size, whole.model.intermediate_size, whole.model.vocab_size) == (512, 1344, 1024)
+    assert (whole.training.precision, whole.data.train_tokens) == ("bf16-mixed", 50 * 32 * 1024)
+    assert any("${DATA_PATH} is not set in the file; sources are left out" in note for note in found.notes)
+    (told,) = refused(LINES.replace("--bf16: true", "--bf16: { a: 1 }"))
+    assert told.startswith("a.txt:16:3: --bf16: { a: 1 }: import reads lines of `--option: value`, no other YAML")
