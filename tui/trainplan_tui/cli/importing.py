@@ -24,8 +24,8 @@ def run(options: Options) -> int:
 
 
 def _launches(file: str, text: str) -> bool:
+    from trainplan.interop.launchers.kinds import kind_of
     from trainplan.interop.launchers.places import Page
-    from trainplan.interop.launchers.reading import kind_of
 
     return kind_of(Page(file, text)) not in ("", "model")
 

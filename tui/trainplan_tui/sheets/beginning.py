@@ -110,8 +110,8 @@ def ask_config(host: Host, today: dt.date) -> None:
 
 def plan_of_file(path: Path) -> tuple[str, str, str]:
     """The name, the plan's text and what was not read of another program's file. Raises ValueError with a sentence."""
+    from trainplan.interop.launchers.kinds import kind_of
     from trainplan.interop.launchers.places import Page
-    from trainplan.interop.launchers.reading import kind_of
     from trainplan.interop.launchers.texts import text_of
 
     try:

@@ -59,13 +59,11 @@ def _count(t: Telling, option: Option, token: Token | None) -> None:
 
 
 def _once(t: Telling, path: str, value: int, option: Option, token: Token) -> None:
-    before = t.said.get(path)
+    before, words = t.said.get(path), f"{option.spelled} {token.text}"
     if before is not None and before.value != value:
-        t.problems.append(
-            f"{token.place}: {option.words}, and {before.words} at {before.place}. Both have to say the same"
-        )
+        t.problems.append(f"{token.place}: {words}, and {before.words} at {before.place}. Both have to say the same")
         return
-    t.say(path, value, token.place, option.words)
+    t.say(path, value, token.place, words)
 
 
 def _gres(t: Telling, option: Option, token: Token) -> None:

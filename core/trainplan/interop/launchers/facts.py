@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trainplan.interop.launchers.telling import Said, Telling, shown
+from trainplan.interop.launchers.telling import Said, Telling
 
 _DEGREES: Final = ("tensor", "pipeline", "context")
 _STAGES: Final = ("none", "zero-1", "zero-2", "zero-3")
@@ -106,9 +106,7 @@ _DEEP: Final = ("batch.global_batch_sequences", "batch.micro_batch_sequences")
 
 def _differ(t: Telling, path: str, why: str, other: str) -> None:
     one, two = t.said[path], t.said[other]
-    t.problems.append(
-        f"{one.place}: {one.words} is {shown(one.value)}; {why} ({two.words} at {two.place}). One of them is right"
-    )
+    t.problems.append(f"{one.place}: {one.words}: {why} ({two.words} at {two.place}). One of them is right")
 
 
 def _batch(t: Telling) -> None:

@@ -120,12 +120,16 @@ def _token(pieces: list[Piece]) -> Token:
 _WHY: Final = ("unknown", "maybe", "fallback")
 
 
+_UNKNOWN_NAME: Final = re.compile(r"[^=]*[$`]")
+"""A name that is made of what is not known."""
+
+
 def options_of(tokens: tuple[Token, ...]) -> tuple[tuple[Option, ...], tuple[Token, ...]]:
     """The options of a command's words, and the words that stand before the first."""
     found: list[tuple[Token, list[Token]]] = []
     before: list[Token] = []
     for token in tokens:
-        if token.is_option and not token.unknown:
+        if token.is_option and not _UNKNOWN_NAME.match(token.text):
             found.append((token, []))
         elif found:
             found[-1][1].append(token)

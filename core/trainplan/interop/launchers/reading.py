@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from trainplan.frozen import frozen
 from trainplan.interop.launchers.facts import plan_paths, settle
+from trainplan.interop.launchers.kinds import json_kind, kind_of
 from trainplan.interop.launchers.places import Page, Place
 from trainplan.interop.launchers.telling import Said, Telling, together
 from trainplan.interop.launchers.written import plan_text
@@ -50,69 +50,6 @@ class _Sorted:
     deep: list[Page]
     titan: list[Page]
     models: list[Page]
-
-
-def kind_of(page: Page) -> str:
-    """`model`, `deepspeed`, `titan`, `listing`, `lines`, `script`, or empty for what no reader knows."""
-    from trainplan.interop.launchers.lines import in_lines
-    from trainplan.interop.launchers.listing import listed
-
-    text = page.text.lstrip()
-    if text.startswith("{"):
-        return _json_kind(text)
-    if listed(page.text):
-        return "listing"
-    if _is_titan(page):
-        return "titan"
-    if in_lines(page.text):
-        return "lines"
-    named = page.file.endswith((".sh", ".bash", ".slurm", ".sbatch")) or page.text.startswith(_SHELLS)
-    return "script" if named or _is_script(page.text) else ""
-
-
-_SHELLS: Final = ("#!/bin/bash", "#!/bin/sh", "#!/usr/bin/env bash", "#!/usr/bin/env sh", "#!/usr/bin/bash")
-
-
-def _json_kind(text: str) -> str:
-    from trainplan.interop.otherfiles import words_of
-
-    words = set(words_of(text))
-    if words & {"model_type", "architectures"}:
-        return "model"
-    if words & _DEEP:
-        return "deepspeed"
-    return "titan" if len(words & _TITAN) >= 2 else "model"
-
-
-_DEEP_WORDS: Final = (
-    "zero_optimization train_micro_batch_size_per_gpu zero_allow_untested_optimizer wall_clock_breakdown "
-    "train_batch_size"
-)
-_DEEP: Final = frozenset(_DEEP_WORDS.split())
-_TITAN_WORDS: Final = (
-    "data_parallel_shard_degree data_parallel_replicate_degree tensor_parallel_degree local_batch_size dump_folder "
-    "hf_assets_path flavor num_tokens_per_microbatch_per_dp_rank pipeline_parallel_degree"
-)
-_TITAN: Final = frozenset(_TITAN_WORDS.split())
-
-
-def _is_titan(page: Page) -> bool:
-    from trainplan.interop.otherfiles import words_of
-
-    return "[" in page.text and len(set(words_of(page.text)) & _TITAN) >= 2 and "--" not in page.text.split("[", 1)[0]
-
-
-def _is_script(text: str) -> bool:
-    from trainplan.interop.otherfiles import options_in
-
-    found = options_in(text)
-    return len(found) >= 2 or (len(found) == 1 and len(text) < 200) or _LAUNCH.search(text) is not None
-
-
-_LAUNCH: Final = re.compile(
-    r"(?m)^#SBATCH[ \t]|^[ \t]*(?:\w+=\S+[ \t]+)*"
-    r"(?:torchrun|deepspeed|srun|accelerate launch|python3? -m torch\.distributed).* --\w"
-)
 
 
 def plan_of_files(files: Sequence[tuple[str, str]]) -> Made:
@@ -227,7 +164,7 @@ def _documents(documents: Sequence[tuple[str, Place]]) -> list[Page]:
     return [
         Page(place.file, "\n" * (place.line - 1) + text)
         for text, place in documents
-        if text.lstrip().startswith("{") and _json_kind(text) == "deepspeed"
+        if text.lstrip().startswith("{") and json_kind(text) == "deepspeed"
     ]
 
 

@@ -131,7 +131,7 @@ def test_every_key_is_used_or_listed(made: Callable[..., Made]) -> None:
         ),
         (
             '{"train_batch_size": 9, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 2}',
-            "a.txt:1:22: train_batch_size = 9 is 9; 2 x 2 sequences do not divide it "
+            "a.txt:1:22: train_batch_size = 9: 2 x 2 sequences do not divide it "
             "(gradient_accumulation_steps = 2 at a.txt:1:93). One of them is right",
         ),
     ],

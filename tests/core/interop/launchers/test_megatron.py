@@ -465,3 +465,21 @@ def test_lines_of_options_are_read_and_no_other_yaml(
     assert any("${DATA_PATH} is not set in the file; sources are left out" in note for note in found.notes)
     (told,) = refused(LINES.replace("--bf16: true", "--bf16: { a: 1 }"))
     assert told.startswith("a.txt:16:3: --bf16: { a: 1 }: import reads lines of `--option: value`, no other YAML")
+
+
+def test_worlds_that_differ_are_refused_with_both_places(refused: Callable[..., list[str]]) -> None:
+    (told,) = refused(listing(**LOG), "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py --my-own 1\n")
+    assert told == (
+        "a.txt:28:3: world_size 8: 2 nodes of 8 are 16 accelerators (--nnodes 2 at b.txt:1:19). One of them is right"
+    )
+    (told,) = refused(f"srun -N 4 torchrun --nnodes 2 pretrain_gpt.py {SHAPE}\n")
+    assert told == "a.txt:1:29: --nnodes 2, and -N 4 at a.txt:1:9. Both have to say the same"
+
+
+def test_what_a_terminal_would_act_on_stays_out_of_comments(
+    made: Callable[..., Made], plan: Callable[..., Plan]
+) -> None:
+    text = f"torchrun pretrain_gpt.py {SHAPE} --save 'a\x1b[31m\u202eb'\n"
+    assert plan(text).paths.checkpoints == "a\x1b[31m\u202eb"
+    assert made(text).text.isascii()
+    assert "\x1b" not in made(text).text

@@ -137,6 +137,7 @@ def test_deepspeed(edits: list[str]) -> None:
         ["parallelism.recompute=selective"],
         ["parallelism.sharding=none"],
         ["parallelism.sharding=hsdp", "parallelism.shard_size=8"],
+        ["parallelism.sharding=hsdp", "parallelism.shard_size=16", "parallelism.context=2"],
         ["parallelism.reshard_after_forward=false"],
         ["parallelism.context=2"],
         ["training.kernels=torch-eager"],

@@ -183,3 +183,12 @@ def test_words_of_a_shell_in_a_quoted_command_end_it() -> None:
         "--num-layers 2",
         "--bf16",
     ]
+
+
+def test_an_option_whose_value_is_not_known_is_that_option() -> None:
+    found = launched("torchrun pretrain_gpt.py --bf16 --num-layers=$N --hidden-size 8 --$WORD 3\n").options
+    assert [(option.name, option.unknown) for option in found[:2]] == [
+        ("bf16", ""),
+        ("num_layers", "$N is not set in the file"),
+    ]
+    assert [value.text for value in found[2].values] == ["8", "--$WORD", "3"]

@@ -148,3 +148,9 @@ def test_line_ends_of_another_system_change_nothing(made: Callable[..., Made]) -
 
 def test_the_text_is_a_plan(made: Callable[..., Made]) -> None:
     assert plan_of_text(made(DEEPSEEK).text, "plan.toml").name == "a"
+
+
+def test_context_ranks_are_sharded_too(plan: Callable[..., Plan]) -> None:
+    """The mesh that FSDP shards over is data-parallel shards by context ranks: distributed/parallel_dims.py."""
+    text = OLD.replace("[experimental]\n", "[experimental]\ncontext_parallel_degree = 2\n")
+    assert plan(text).parallelism.shard_size == 8
