@@ -101,7 +101,8 @@ def _path(word: str) -> str:
     return next((path for path in ALIASES.get(word, ()) if "." in path), "")
 
 
-_OPTION: Final = re.compile(r"""(?<![\w-])--([a-z][\w-]*)""")
+_OPTION: Final = re.compile(r"""(?<![\w-])[-‐‑‒–—―−]{1,2}([a-z][\w-]*)""")
+"""An option, also where a wiki made its dashes prettier, which its reader refuses in words."""
 
 
 def options_in(text: str) -> set[str]:

@@ -243,8 +243,8 @@ def _inner(word: Word, page: Page) -> Word:
 
 
 def _trains(tokens: tuple[Token, ...]) -> bool:
-    names = {token.text.partition("=")[0].lstrip("-").replace("-", "_") for token in tokens if token.is_option}
-    return bool(names & CORE)
+    names = {token.text.partition("=")[0] for token in tokens if token.is_option or token.dashed}
+    return bool({re.sub(r"^[^A-Za-z]+", "", name).replace("-", "_") for name in names} & CORE)
 
 
 def _parted(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...], str]:

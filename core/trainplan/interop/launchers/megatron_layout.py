@@ -54,9 +54,10 @@ def _stages(s: Saying, pipeline: int) -> None:
     each = a.count("num_layers_per_virtual_pipeline_stage")
     chunks = a.count("num_virtual_stages_per_pipeline_rank")
     name = "num_virtual_stages_per_pipeline_rank"
+    counted = ("account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split")
     if each and layers and not chunks:
         name = "num_layers_per_virtual_pipeline_stage"
-        chunks, rest = divmod(layers, pipeline * each)
+        chunks, rest = divmod(layers + sum(1 for one in counted if a.flag(one)), pipeline * each)
         if rest or not chunks:
             s.problem(
                 name,

@@ -183,6 +183,9 @@ def _model(page: Page) -> Telling:
         imported = model_of_config(cast("dict[str, Any]", config))
     except ValueError as error:
         raise ImportRefused(f"{page.place(0)}: {error}") from None
+    other = _recognised(page) if imported.problems else ""
+    if other:
+        raise ImportRefused(f"{page.place(0)}: {other}")
     t.notes.extend(f"{page.place(0)}: {note}" for note in imported.notes)
     t.problems.extend(f"{page.place(0)}: {problem}" for problem in imported.problems)
     t.unknown.extend(imported.unknown)

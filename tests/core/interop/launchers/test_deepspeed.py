@@ -155,3 +155,10 @@ def test_files_that_differ_are_refused_with_both_places(refused: Callable[..., l
     told = refused(CONFIG, options)
     assert told[0].startswith("b.txt:1:26: model.num_hidden_layers is 24 by --num-layers 24, and 32 by ")
     assert any("model.gated_mlp is false by no --swiglu, and true by" in line for line in told)
+
+
+def test_arguments_of_a_trainer_beside_it_are_refused_by_their_name(refused: Callable[..., list[str]]) -> None:
+    (told,) = refused(BLOOM, '{"per_device_train_batch_size": 1, "num_train_epochs": 3}')
+    assert told.startswith(
+        "b.txt:1:1: recognised as arguments of the Transformers Trainer, in a form that import does not"
+    )

@@ -321,6 +321,7 @@ def test_every_option_is_used_or_listed(made: Callable[..., Made]) -> None:
         ("--num-layers 4 --normalization Rms", "a.txt:1:57: --normalization is 'Rms'. One of LayerNorm, RMSNorm"),
         ("--num-layers 4 --bf16 --fp16", "a.txt:1:48: --bf16 and --fp16 stand together. One of them is right"),
         ("--num-layers 4 —bf16", "a.txt:1:41: —bf16 begins with U+2014, which is no hyphen. --bf16 is right"),
+        ("—num-layers 4", "a.txt:1:26: —num-layers begins with U+2014, which is no hyphen. --num-layers is right"),
         (
             "--num-layers 4 --hidden-size 100 --num-attention-heads 8",
             "a.txt:1:59: --hidden-size 100 is no multiple of --num-attention-heads 8. Heads that divide it",
