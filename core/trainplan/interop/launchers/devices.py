@@ -16,6 +16,8 @@ from trainplan.interop.launchers.telling import Telling
 _NODES: Final = ("nnodes", "num_nodes", "nodes", "N", "num_machines")
 _DEVICES: Final = ("nproc_per_node", "num_gpus", "gpus_per_node")
 _PROCESSES: Final = ("num_processes",)
+_TASKS: Final = ("ntasks_per_node",)
+"""Tasks are accelerators where there are several on a node: such a launch has one process for each."""
 _GRES: Final = re.compile(r"(?:^|,)(?:gres/)?gpu(?::([A-Za-z][\w.-]*))?:(\d+)(?=$|,|\()")
 _TIME: Final = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
@@ -25,7 +27,7 @@ def devices(options: Iterable[Option], *, scheduler: bool) -> Telling:
     t = Telling()
     for option in options:
         token = option.values[0] if option.values else None
-        if option.name in (*_NODES, *_DEVICES, *_PROCESSES):
+        if option.name in (*_NODES, *_DEVICES, *_PROCESSES, *_TASKS):
             _count(t, option, token)
         elif option.name in ("gres", "gpus_per_task") and token is not None and not token.unknown:
             _gres(t, option, token)
@@ -39,6 +41,7 @@ def devices(options: Iterable[Option], *, scheduler: bool) -> Telling:
 def _count(t: Telling, option: Option, token: Token | None) -> None:
     path = "cluster.nodes" if option.name in _NODES else "cluster.accelerators_per_node"
     path = "run.world_size" if option.name in _PROCESSES else path
+    path = "run.tasks_per_node" if option.name in _TASKS else path
     if token is None or token.text in ("gpu", "auto"):
         return
     if token.unknown:

@@ -16,6 +16,7 @@ _STAGES: Final = ("none", "zero-1", "zero-2", "zero-3")
 
 def settle(t: Telling) -> None:
     """Fill plan paths from the facts under `run.`; what cannot follow is left out."""
+    _vocabulary(t)
     _stage(t)
     _world(t)
     _batch(t)
@@ -35,6 +36,20 @@ def whole(t: Telling, path: str) -> int | None:
     """A whole number that is said; None else."""
     value = t.value(path)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _vocabulary(t: Telling) -> None:
+    """A padded vocabulary stands for the model's own where no file says that; without either the tokenizer has it."""
+    padded = whole(t, "run.padded_vocabulary")
+    if "model.vocab_size" in t.said:
+        return
+    if padded:
+        place = t.said["run.padded_vocabulary"].place
+        t.notes.append(f"{place}: the vocabulary of {padded:,} is the padded one; the tokenizer's own is no larger")
+        follow(t, "model.vocab_size", padded, "run.padded_vocabulary")
+    elif "run.no_vocabulary" in t.said:
+        place = t.said["run.no_vocabulary"].place
+        t.notes.append(f"{place}: no --vocab-size: the tokenizer says it, which is not read; left out")
 
 
 def _stage(t: Telling) -> None:
@@ -63,6 +78,8 @@ def _model_ranks(t: Telling) -> int:
 def _world(t: Telling) -> None:
     """Nodes, accelerators of a node and the world: any two give the third."""
     _replicas(t)
+    if "cluster.accelerators_per_node" not in t.said and (whole(t, "run.tasks_per_node") or 1) > 1:
+        follow(t, "cluster.accelerators_per_node", whole(t, "run.tasks_per_node"), "run.tasks_per_node")
     nodes, each = whole(t, "cluster.nodes"), whole(t, "cluster.accelerators_per_node")
     world = whole(t, "run.world_size")
     if nodes and each:

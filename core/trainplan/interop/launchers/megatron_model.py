@@ -153,14 +153,12 @@ def _vocabulary(s: Saying) -> None:
     size = a.count("vocab_size")
     if size is not None:
         s.given("model.vocab_size", "vocab_size", size)
-    for name in ("pad_vocab_size_to", "padded_vocab_size"):
-        padded = a.count(name)
-        if size is None and padded is not None and not a.open("vocab_size"):
-            s.given("model.vocab_size", name, padded)
-            s.note(name, f"the vocabulary of {padded:,} is the padded one; the tokenizer's own is no larger")
-            return
+    padded = next((name for name in ("pad_vocab_size_to", "padded_vocab_size") if a.count(name)), "")
     if size is None and not a.open("vocab_size"):
-        s.telling.notes.append(f"{s.place}: no --vocab-size: the tokenizer says it, which is not read; left out")
+        if padded:
+            s.given("run.padded_vocabulary", padded, a.count(padded))
+        else:
+            s.telling.say("run.no_vocabulary", True, s.place, "no --vocab-size", implied=True)
 
 
 def _structure(s: Saying) -> None:

@@ -162,3 +162,20 @@ def test_arguments_of_a_trainer_beside_it_are_refused_by_their_name(refused: Cal
     assert told.startswith(
         "b.txt:1:1: recognised as arguments of the Transformers Trainer, in a form that import does not"
     )
+
+
+LLAMA = """srun --ntasks-per-node 8 -N 4 python pretrain_gpt.py --num-layers 32 --hidden-size 4096 --ffn-hidden-size 11008 \\
+  --num-attention-heads 32 --swiglu --normalization RMSNorm --use-rotary-position-embeddings --disable-bias-linear \\
+  --untie-embeddings-and-output-weights --max-position-embeddings 4096 --seq-length 4096 --pad-vocab-size-to 32256 \\
+  --micro-batch-size 1 --global-batch-size 2048 --train-iters 10 --fp16 --deepspeed
+"""
+
+
+def test_files_that_agree_make_one_plan(plan: Callable[..., Plan]) -> None:
+    """A config.json, the arguments of the same model and a DeepSpeed configuration; a padded vocabulary is no other one."""
+    whole = plan(CONFIG, LLAMA, BLOOM)
+    assert (whole.model.vocab_size, whole.model.num_hidden_layers) == (32000, 32)
+    assert (whole.cluster.nodes, whole.cluster.accelerators_per_node) == (4, 8)
+    assert whole.data.train_tokens == 10 * 2048 * 4096
+    assert whole.parallelism.sharding == "zero-1"
+    assert plan(LLAMA).model.vocab_size == 32256
