@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -215,15 +215,14 @@ def _spoken(said: Mapping[str, Said]) -> dict[str, Said]:
     from trainplan.interop.huggingface import speaks
 
     kept = {path: one for path, one in said.items() if _kept(path, one.value, speaks)}
-    for path in ("model.num_key_value_heads", "model.head_dim"):
-        if path == "model.num_key_value_heads" and path in kept and "model.num_attention_heads" in kept:
-            same = kept[path].value == kept["model.num_attention_heads"].value
-            kept = {name: one for name, one in kept.items() if name != path} if same else kept
+    groups, heads = kept.get("model.num_key_value_heads"), kept.get("model.num_attention_heads")
+    if groups is not None and heads is not None and groups.value == heads.value:
+        del kept["model.num_key_value_heads"]
     return kept
 
 
-def _kept(path: str, value: Any, speaks: Any) -> bool:
-    return not path.startswith("model.") or path.count(".") > 1 or bool(speaks(path.partition(".")[2], value))
+def _kept(path: str, value: Any, speaks: Callable[[str, Any], bool]) -> bool:
+    return not path.startswith("model.") or path.count(".") > 1 or speaks(path.partition(".")[2], value)
 
 
 def _findings(text: str, said: Mapping[str, Said]) -> tuple[str, ...]:

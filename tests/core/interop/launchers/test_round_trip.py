@@ -15,6 +15,7 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export.deepspeed import deepspeed_json
 from trainplan.interop.export.megatron import megatron_arguments, megatron_text
 from trainplan.interop.export.run import Run, whole_run
+from trainplan.interop.export.slurm import slurm_text
 from trainplan.interop.export.titan import titan_toml
 from trainplan.plan.edit import set_all
 from trainplan.plan.plan import Plan
@@ -154,6 +155,20 @@ def test_torchtitan(edits: list[str]) -> None:
     plan = edited("llama-3.1-8b", [*framework, *edits])
     text = titan_toml(whole_run(estimate(plan)))
     same(text, titan_toml(whole_run(read_back(text, plan))), tomllib.loads)
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "gpt3-175b", "smollm3-3b"])
+def test_a_batch_script(name: str) -> None:
+    """The script says the nodes and the accelerators of each too, so that its plan needs a name of the part alone."""
+    plan = edited(name, [])
+    before = estimate(plan)
+    made = made_of(slurm_text(whole_run(before)))
+    after = set_all(
+        made.text, plan_of_text(made.text, "plan.toml"), [f"cluster.accelerator={plan.cluster.accelerator}"], "x"
+    )
+    assert after.plan.cluster.nodes == plan.cluster.nodes
+    one, two = dict(megatron_arguments(before)), dict(megatron_arguments(estimate(after.plan)))
+    assert {name: value for name, value in one.items() if name not in APART} == two
 
 
 def same(one: str, two: str, read: Callable[[str], dict[str, Any]]) -> None:
