@@ -59,10 +59,19 @@ class Arguments:
             self._under.append(option)
             return
         if before is not None and [one.text for one in before.values] != [one.text for one in option.values]:
+            self._twice(before, option)
+        self._by[name] = option
+
+    def _twice(self, before: Option, option: Option) -> None:
+        """In one file the last of several holds, as argparse takes it; two files that differ are two sources."""
+        if before.place.file == option.place.file:
             self.telling.notes.append(
                 f"{option.place}: {option.words} comes after {before.words} of line {before.place.line}; the last one holds"
             )
-        self._by[name] = option
+            return
+        self.telling.problems.append(
+            f"{option.place}: {option.words}, and {before.words} at {before.place}. Both have to say the same"
+        )
 
     def _agree(self) -> None:
         """An option that stands under several conditions with one value is taken, and said."""

@@ -121,15 +121,16 @@ class Script:
                 continue
             if (not words or named) and self._assignment():
                 continue
-            word, start = self.word(), self._at
+            start = self._at
+            word = self.word()
+            if self._at == start:
+                raise ShellError(start, "this cannot be read as shell")
             plain = plain_of(word)
             if not words and self._keyword(plain, begin):
                 return
             if not words and plain in DECLARES:
                 named = True
             words.append(word)
-            if start == begin and self._at == start:
-                raise ShellError(start, "this cannot be read as shell")
         pattern = self.text.startswith(")", self._at) and len(words) == 1
         if words and not named and not pattern:
             self.items.append(Command(tuple(words), begin, tuple(self._branch)))
@@ -187,7 +188,7 @@ class Script:
             if self.text[self._at] == "\n":
                 self._at += 1
                 continue
-            if self.text[self._at] in ";&|(":
+            if self.text[self._at] in ";&|(<>":
                 raise ShellError(self._at, f"{self.text[self._at]!r} cannot stand in an array")
             found.append(self.word())
 

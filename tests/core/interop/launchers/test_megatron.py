@@ -294,6 +294,16 @@ def test_the_last_of_several_holds_and_is_said(made: Callable[..., Made]) -> Non
     assert found.notes[0] == "a.txt:1:82: --num-layers 8 comes after --num-layers 4 of line 1; the last one holds"
 
 
+def test_two_files_of_options_that_differ_are_refused(
+    refused: Callable[..., list[str]], made: Callable[..., Made]
+) -> None:
+    one, two = f"{SHAPE}\n", "--num-layers 8 --hidden-size 64 --bf16\n"
+    assert refused(one, two) == [
+        "b.txt:1:1: --num-layers 8, and --num-layers 4 at a.txt:1:1. Both have to say the same"
+    ]
+    assert "num_hidden_layers = 4 " in made(one, two.replace("8", "4")).text
+
+
 def test_a_value_that_is_not_known_takes_no_default(made: Callable[..., Made]) -> None:
     found = made(
         f"torchrun pretrain_gpt.py {SHAPE} --ffn-hidden-size $F --normalization $N --hidden-dropout $D $MORE\n"

@@ -153,6 +153,7 @@ def test_what_no_command_gets_is_said() -> None:
         ('A="--num-layers 2\n', "a.sh:1:3: this quote is never closed"),
         ("A='--num-layers 2\n", "a.sh:1:3: this quote is never closed"),
         ("A=(--num-layers 2\n", "a.sh:1:3: this bracket is never closed"),
+        ("A=(--num-layers > 2)\n", "a.sh:1:17: '>' cannot stand in an array"),
         ("--num-layers `nproc\n", "a.sh:1:14: this backtick is never closed"),
         ("cat <<E\n--num-layers 2\n", "a.sh:2:1: this here-document has no line E that ends it"),
         ("if " * 60 + "--num-layers 2", "a.sh:1:121: branches are nested more than 40 deep"),
