@@ -236,9 +236,9 @@ def test_import_of_what_is_no_config_is_said(tmp_path, capsys, text: str) -> Non
 @pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
-        ("ds.json", '{"zero_optimization": {"stage": 1}}', "a DeepSpeed configuration"),
         ("args.yaml", "tensor_model_parallel_size: 8\n", "arguments of Megatron-LM"),
-        ("train.toml", '[model]\nflavor = "8B"\n[training]\nlocal_batch_size = 1\n', "a torchtitan configuration"),
+        ("run.yaml", "trainer:\n  num_nodes: 2\nexp_manager:\n  name: x\n", "a NeMo configuration"),
+        ("train.py", "from torchtitan.trainer import Trainer\n", "a torchtitan configuration in Python"),
     ],
 )
 def test_import_names_the_kind_that_it_does_not_read(tmp_path, capsys, name: str, text: str, kind: str) -> None:

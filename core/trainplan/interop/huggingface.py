@@ -248,10 +248,27 @@ DEFAULTS: Final = {
     "qk_norm_scope": "head",
 }
 
+FORMAT: Final = {
+    **{f"model.{name}": value for name, value in DEFAULTS.items() if name != "qk_norm_scope"},
+    **dict.fromkeys(
+        (
+            "model.attention_bias",
+            "model.attention_output_bias",
+            "model.mlp_bias",
+            "model.qk_norm",
+            "model.embedding_norm",
+            "model.parallel_block",
+            "model.post_norms",
+        ),
+        False,
+    ),
+}
+"""What the fields mean that an import leaves out, by path."""
+
 
 def _tidy(model: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is not said and what the plan format means by an absent field, tables last."""
-    kept = {key: value for key, value in model.items() if not isinstance(value, dict) and _speaks(key, value)}
+    kept = {key: value for key, value in model.items() if not isinstance(value, dict) and speaks(key, value)}
     if not kept.get("qk_norm"):
         kept.pop("qk_norm_scope", None)
     for table in ("moe", "mla", "mtp"):
@@ -262,7 +279,8 @@ def _tidy(model: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _speaks(key: str, value: Any) -> bool:
+def speaks(key: str, value: Any) -> bool:
+    """Whether a field of a model says something that its absence does not."""
     if value is None or (value is False and key not in ("tie_word_embeddings", "gated_mlp", "final_norm", "norm_bias")):
         return False
     return DEFAULTS.get(key) != value

@@ -156,6 +156,6 @@ def spacing(sparse: tuple[bool, ...]) -> tuple[int, int] | None:
     first = sparse.index(True)
     for every in range(1, len(sparse) + 1):
         for start in {0, first}:
-            if sparse == tuple(layer >= start and layer % every == 0 for layer in range(len(sparse))):
+            if all(one == (layer >= start and layer % every == 0) for layer, one in enumerate(sparse)):
                 return start, every
     return None

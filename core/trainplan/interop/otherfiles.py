@@ -31,6 +31,9 @@ class Kind(NamedTuple):
     instead: str
 
 
+READS: Final = "a Hugging Face config.json, Megatron arguments, a DeepSpeed or torchtitan configuration"
+"""What import reads, in words."""
+
 _BESIDE: Final = "The config.json that import reads lies beside it"
 _SET: Final = "Import the model's config.json, or begin with trainplan-tui new, and set what this file says"
 
@@ -77,17 +80,17 @@ Transformers' TrainingArguments and Megatron-LM's training/arguments.py.
 
 def recognised(text: str) -> str:
     """What the file is and what to do instead, as sentences; empty where no kind is known by it."""
-    words = dict.fromkeys(_words(text[:MOST]))
+    words = dict.fromkeys(words_of(text[:MOST]))
     kind = next((one for one in KINDS if len(one.words & words.keys()) >= one.least), None)
     if kind is None or words.keys() & OWN:
         return ""
     ours = [f"{word} is {path}" for word in words if (path := _path(word))] if kind.instead == _SET else []
     more = f", and {len(ours) - TOLD} more" if len(ours) > TOLD else ""
     listed = f": {', '.join(ours[:TOLD])}{more}" if ours else ""
-    return f"recognised as {kind.name}, which import does not read: it reads a Hugging Face config.json. {kind.instead}{listed}"
+    return f"recognised as {kind.name}, in a form that import does not read: it reads {READS}. {kind.instead}{listed}"
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Keys and options in the order in which they stand, with underscores; the modules that Python imports."""
     found = [next(filter(None, match)).rpartition(".")[2].lower().replace("-", "_") for match in _WORD.findall(text)]
     return found + [f"import:{name}" for name in _IMPORTED.findall(text)]
@@ -96,3 +99,14 @@ def _words(text: str) -> list[str]:
 def _path(word: str) -> str:
     """The field that a word leads to; empty where it leads to none."""
     return next((path for path in ALIASES.get(word, ()) if "." in path), "")
+
+
+_OPTION: Final = re.compile(r"""(?<![\w-])[-‐‑‒–—―−]{1,2}([a-z][\w-]*)""")
+"""An option, also where a wiki made its dashes prettier, which its reader refuses in words."""
+
+
+def options_in(text: str) -> set[str]:
+    """Options of Megatron that stand in a text, by the names of its arguments."""
+    from trainplan.interop.launchers.commands import CORE
+
+    return {name.replace("-", "_") for name in _OPTION.findall(text)} & CORE

@@ -131,3 +131,21 @@ async def test_tab_is_offered_only_where_it_completes(drive: Drive) -> None:
         assert "tab complete" not in app.screen
         await app.press("x", "y", "z")
         assert "tab complete" not in app.screen
+
+
+SCRIPT = "torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --own 1\n"
+
+
+async def test_a_launch_script_is_imported_as_a_config_is(drive: Drive) -> None:
+    Path("train.sh").write_text(SCRIPT, encoding="utf-8")
+    Path("wrong.sh").write_text(SCRIPT.replace("64", "x").replace("4 ", "y "), encoding="utf-8")
+    async with drive() as app:
+        assert "i import config.json, Megatron arguments, torchtitan, DeepSpeed" in app.screen
+        await app.press("i", *"wrong.sh", "enter")
+        assert "wrong.sh:1:39: --num-layers is 'y'. A whole number from 1 is right (and 2 more)" in " ".join(
+            app.screen.split()
+        )
+        await app.press("esc", "i", *"train.sh", "enter")
+        assert "the plan of train.sh; not known: --own of line 1; 1 note" in app.screen
+        await app.press("enter")
+        assert "num_hidden_layers = 4" in Path("train.toml").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ COMMANDS: Final = {
     "report": "a Markdown report to attach to a review, or the quantities as CSV",
     "export": "text for a real launcher; nothing is submitted",
     "new": "write a new plan",
-    "import": "a config.json as a plan",
+    "import": "files of other programs as a plan: config.json, Megatron, DeepSpeed, torchtitan",
     "sources": "fill sources from manifests, beside what the plan says",
     "calibrate": "what logs measured, beside what the plan assumes",
     "catalog": "models, accelerators and more, as sourced data",
@@ -221,7 +221,15 @@ def _new(sub: Words) -> None:
 
 
 def _import(sub: Words) -> None:
-    sub.add_argument("files", nargs="+", metavar="FILE", help="config.json of a Hugging Face model")
+    sub.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help=(
+            "config.json of a Hugging Face model, script or log with Megatron arguments, DeepSpeed JSON, torchtitan TOML or JSON; "
+            "several make one plan, and where two say different things neither is taken"
+        ),
+    )
     sub.add_argument("-o", "--output", metavar="PLAN", help="file to write; stdout when absent")
     _look(sub)
 

@@ -1,27 +1,77 @@
-"""`import FILE...`: a Hugging Face config.json as a plan. What the file does not say is left out, and `check` names it."""
+"""`import FILE...`: other programs' files as a plan. What the files do not say is left out, and `check` names it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trainplan.interop.huggingface import Imported, model_of_config
-from trainplan.newplan import imported_plan_text
-from trainplan.plan.read import plan_of_text
-from trainplan.plan.source import SourceError, read_source
+from trainplan.plan.source import SourceError
 from trainplan_tui.cli.creating import write_new
 from trainplan_tui.cli.running import Options, Refused, complain, say
 
-LIMIT = 1_000_000
+if TYPE_CHECKING:
+    from trainplan.interop.huggingface import Imported
+    from trainplan.interop.launchers.reading import Made
 
 
 def run(options: Options) -> int:
-    """Print or write the plan of a config.json; keys that were not used are named on stderr."""
-    if len(options.files) > 1:
-        raise Refused("one config.json makes a plan; several files were given")
-    path = Path(options.files[0])
-    text = _text_of(path)
+    """Print or write the plan of files; everything of them that is not in it is named on stderr."""
+    texts = [(file, _text_of(Path(file))) for file in options.files]
+    if len(texts) > 1 or _launches(*texts[0]):
+        return _launched(options, texts)
+    return _model(options, Path(texts[0][0]), texts[0][1])
+
+
+def _launches(file: str, text: str) -> bool:
+    from trainplan.interop.launchers.kinds import kind_of
+    from trainplan.interop.launchers.places import Page
+
+    return kind_of(Page(file, text)) not in ("", "model")
+
+
+def _launched(options: Options, texts: list[tuple[str, str]]) -> int:
+    """The plan of launch files, alone or with a config.json."""
+    from trainplan.interop.launchers.reading import ImportRefused, plan_of_files
+
+    try:
+        made = plan_of_files(texts)
+    except ImportRefused as error:
+        raise Refused(*str(error).splitlines()) from None
+    _told(made)
+    return _written(options, made.text)
+
+
+def _told(made: Made) -> None:
+    for note in made.notes:
+        complain(note)
+    listed = {
+        "not known here, and not read": made.unknown,
+        "read, and no field of a plan says it": made.fieldless,
+        "known, and no plan rests on it": made.silent,
+    }
+    for what, names in listed.items():
+        if names:
+            complain(f"{what}: {', '.join(names)}")
+    for finding in made.findings:
+        complain(finding)
+
+
+def _written(options: Options, text: str) -> int:
+    if options.output:
+        write_new(Path(options.output), text)
+        say(f"wrote {options.output}. Next: trainplan-tui check {options.output}")
+    else:
+        for line in text.splitlines():
+            say(line)
+    return 0
+
+
+def _model(options: Options, path: Path, text: str) -> int:
+    """The plan of a config.json; keys that were not used are named on stderr."""
+    from trainplan.newplan import imported_plan_text
+    from trainplan.plan.read import plan_of_text
+
     imported = _imported(path, text)
     if imported.problems:
         _refuse_other(path, text)
@@ -34,16 +84,12 @@ def run(options: Options) -> int:
         complain(f"{path}: {note}")
     if imported.unknown:
         complain(f"{path}: not used: {', '.join(imported.unknown)}")
-    if options.output:
-        write_new(Path(options.output), made)
-        say(f"wrote {options.output}. Next: trainplan-tui check {options.output}")
-    else:
-        for line in made.splitlines():
-            say(line)
-    return 0
+    return _written(options, made)
 
 
 def _imported(path: Path, text: str) -> Imported:
+    from trainplan.interop.huggingface import model_of_config
+
     config = _json_of(path, text)
     if not isinstance(config, dict):
         raise Refused(f"{path}:1:1: not an object. The config.json of a Hugging Face model")
@@ -54,8 +100,10 @@ def _imported(path: Path, text: str) -> Imported:
 
 
 def _text_of(path: Path) -> str:
+    from trainplan.interop.launchers.texts import text_of
+
     try:
-        return read_source(path).text
+        return text_of(path)
     except SourceError as error:
         raise Refused(f"{path}:{error.line}:{error.column}: {error.message}") from None
 
@@ -70,13 +118,13 @@ def _refuse_other(path: Path, text: str) -> None:
 
 
 def _json_of(path: Path, text: str) -> Any:
+    from trainplan.interop.otherfiles import READS
+
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         _refuse_other(path, text)
-        raise Refused(
-            f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}. The config.json of a Hugging Face model"
-        ) from None
+        raise Refused(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}. Import reads {READS}") from None
     except (RecursionError, ValueError):
         raise Refused(
             f"{path}:1:1: nested too deeply or a number too long. The config.json of a Hugging Face model"

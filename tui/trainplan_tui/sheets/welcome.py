@@ -15,7 +15,7 @@ from trainplan_tui.widgets.frame import rule, scrolled
 
 STARTS = (
     ("n", "new plan by 7 questions"),
-    ("i", "import the config.json of a model"),
+    ("i", "import config.json, Megatron arguments, torchtitan, DeepSpeed"),
     ("o", "open a file"),
 )
 HELP = (
@@ -24,7 +24,7 @@ HELP = (
     "1-9        open that plan; an example is copied first, and the copy is opened",
     "up down    move; enter opens the plan under the cursor",
     "n          seven questions, each with a suggestion; the file is written at the end",
-    "i          a plan whose model is that of a config.json",
+    "i          a plan of a config.json, Megatron, DeepSpeed or torchtitan file",
     "o          a path, completed by tab",
     "r          edits that an earlier session lost, where there are any",
     "q          quit",

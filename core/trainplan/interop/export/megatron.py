@@ -197,8 +197,9 @@ def _training(e: Estimate) -> Arguments:
         *known(e, "training.precision", _PRECISIONS),
         ("--optimizer", known(e, "training.optimizer", _OPTIMIZERS)),
     ]
-    fp32 = e.situation.word("training.gradient_dtype") == "fp32" and e.plan.training.precision != "fp32"
-    found += flag(fp32, "--accumulate-allreduce-grads-in-fp32")
+    gradient, precision = e.situation.word("training.gradient_dtype"), e.plan.training.precision
+    found += flag(gradient == "fp32" and precision != "fp32", "--accumulate-allreduce-grads-in-fp32")
+    found += flag(gradient == "bf16" and precision in ("bf16-mixed", "fp8-mixed"), "--grad-reduce-in-bf16")
     found += _kernels(e) + _states(e)
     if e.plan.parallelism.recompute == "selective":
         found.append(("--recompute-granularity", "selective"))

@@ -36,8 +36,6 @@ def flag(there: bool, name: str) -> Arguments:
 def model_arguments(e: Estimate) -> Arguments:
     """Layers, widths, vocabulary, positions and norms; raises ExportError for a shape without an argument."""
     s = e.situation
-    if s.value("model.sliding_window") or any(kind != "full_attention" for kind in s.value("model.layer_types") or ()):
-        raise ExportError("model.layer_types: windows have no Megatron argument that is known here")
     biases = {s.flag(f"model.{name}") for name in ("attention_bias", "attention_output_bias", "mlp_bias")}
     wrong = {
         "model.parallel_block": s.flag("model.parallel_block"),
@@ -45,6 +43,7 @@ def model_arguments(e: Estimate) -> Arguments:
         "model.attention_output_bias": s.flag("model.attention_output_bias") and len(biases) > 1,
         "model.mlp_bias": s.flag("model.mlp_bias") and len(biases) > 1,
         "model.moe.router_bias": bool(s.value("model.moe.router_bias")),
+        **_foreign(e),
     }
     refuse(wrong, "Megatron")
     return [
@@ -66,6 +65,26 @@ def model_arguments(e: Estimate) -> Arguments:
     ]
 
 
+def _foreign(e: Estimate) -> dict[str, bool]:
+    """Weights that models of other programs have, and Megatron has no argument for."""
+    s = e.situation
+    hidden, plain = s.value("model.hidden_size"), s.word("model.norm") == "layernorm"
+    return {
+        "model.embedding_norm": s.flag("model.embedding_norm"),
+        "model.head_bias": s.flag("model.head_bias"),
+        "model.embedding_size": s.value("model.embedding_size") not in (None, hidden),
+        "model.position_offset": bool(s.value("model.position_offset")),
+        "model.activation_parameters": bool(s.value("model.activation_parameters")),
+        "model.norm_bias": s.value("model.norm_bias") not in (None, plain),
+        "model.norms_per_block": s.value("model.norms_per_block") not in (None, 2),
+        "model.final_norm": not s.flag("model.final_norm"),
+        "model.qk_norm_scope": s.flag("model.qk_norm") and s.word("model.qk_norm_scope") == "projection",
+        "model.moe.expert_bias": bool(s.value("model.moe.num_experts"))
+        and s.flag("model.moe.expert_bias") != s.flag("model.mlp_bias"),
+        "model.attention_gate": s.word("model.attention_gate") == "head",
+    }
+
+
 def _most_positions(e: Estimate) -> int:
     """Positions of the model, or of a sequence where that is longer."""
     known = e.situation.value("model.max_position_embeddings")
@@ -84,7 +103,24 @@ def attention_arguments(e: Estimate) -> Arguments:
     if width and int(width) * heads != whole(e, "model.hidden_size"):
         found.append(("--kv-channels", f"{int(width)}"))
     bias = s.flag("model.attention_bias") and not s.flag("model.mlp_bias")
-    return [*found, *flag(bias, "--add-qkv-bias"), *flag(s.flag("model.qk_norm"), "--qk-layernorm")]
+    found += [*flag(bias, "--add-qkv-bias"), *flag(s.flag("model.qk_norm"), "--qk-layernorm")]
+    found += flag(s.word("model.attention_gate") == "element", "--attention-output-gate")
+    found += [("--softmax-type", "learnable")] if s.flag("model.attention_sinks") else []
+    return [*found, *_windows(e)]
+
+
+def _windows(e: Estimate) -> Arguments:
+    """Keys to the left of a token beside itself, and which layers see no more: `is_layer_window_attention` of core 0.20.0."""
+    kinds, window = e.situation.value("model.layer_types") or (), e.situation.value("model.sliding_window")
+    windowed = [kind == "sliding_attention" for kind in kinds]
+    if any(kind not in ("full_attention", "sliding_attention") for kind in kinds) or (window and not any(windowed)):
+        raise ExportError(
+            "model.layer_types: windows that no layer has, or chunks, have no Megatron argument known here"
+        )
+    if not any(windowed):
+        return []
+    listed = f"[{','.join('1' if one else '0' for one in windowed)}]"
+    return [("--window-size", f"{whole(e, 'model.sliding_window') - 1},0"), ("--window-attn-skip-freq", listed)]
 
 
 def experts_arguments(e: Estimate) -> Arguments:
@@ -101,8 +137,11 @@ def experts_arguments(e: Estimate) -> Arguments:
     if shared:
         width = s.value("model.moe.shared_expert_intermediate_size") or s.value("model.moe.moe_intermediate_size")
         found.append(("--moe-shared-expert-intermediate-size", f"{shared * int(width)}"))
-    every = int(s.value("model.moe.moe_layer_freq") or 1)
-    if dense and every == 1:
+    found += flag(s.flag("model.moe.shared_expert_gate"), "--moe-shared-expert-gate")
+    every, kinds = int(s.value("model.moe.moe_layer_freq") or 1), s.value("model.mlp_layer_types")
+    if kinds:
+        found.append(("--moe-layer-freq", f"[{','.join('1' if kind == 'sparse' else '0' for kind in kinds)}]"))
+    elif dense and every == 1:
         found.append(("--moe-layer-freq", f"([0]*{dense}+[1]*{whole(e, 'model.num_hidden_layers') - dense})"))
     elif every > 1:
         found.append(("--moe-layer-freq", f"{every}"))

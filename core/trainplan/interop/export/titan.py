@@ -198,13 +198,25 @@ def _data_parallel(e: Estimate) -> Settings:
     )
     if sharding == "zero-1":
         raise ExportError("parallelism.sharding is zero-1; torchtitan shards parameters, gradients and states together")
-    shard = {"none": 1, "hsdp": int(p.shard_size or degree)}.get(sharding, degree)
+    shard = 1 if sharding == "none" else _group(e, degree) if sharding == "hsdp" else degree
     kept = sharding == "zero-2" or not p.reshard_after_forward
     return [
         ("parallelism.data_parallel_replicate_degree", degree // shard),
         ("parallelism.data_parallel_shard_degree", shard),
         ("parallelism.fsdp_reshard_after_forward", "never" if kept else "always"),
     ]
+
+
+def _group(e: Estimate, degree: int) -> int:
+    """Data ranks of a shard group: torchtitan shards over them and all context ranks beside them (distributed/parallel_dims.py)."""
+    p = e.plan.parallelism
+    shard, rest = divmod(int(p.shard_size or degree * p.context), int(p.context))
+    if rest or not shard or degree % shard:
+        raise ExportError(
+            f"parallelism.shard_size is {int(p.shard_size or 0):,}; torchtitan shards over all {int(p.context):,} context ranks "
+            f"and a divisor of {degree:,} replicas"
+        )
+    return shard
 
 
 def _pipeline(e: Estimate) -> Settings:

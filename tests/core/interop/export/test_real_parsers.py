@@ -38,7 +38,7 @@ MEGATRON = {
     "smollm3-3b": [],
     "llama-3.1-405b": [],
     "deepseek-v3": ["parallelism.schedule=1f1b"],
-    "bloom-176b": ["training.framework=megatron", "model.position_embedding=rope"],
+    "bloom-176b": ["training.framework=megatron", "model.position_embedding=rope", "model.embedding_norm=false"],
 }
 TITAN = ["training.framework=torchtitan", "parallelism.sharding=zero-3"]
 

@@ -201,3 +201,12 @@ def test_the_nearest_model_says_how_far_it_is(edits: list[str], said: str) -> No
     with pytest.raises(ExportError) as caught:
         titan_module(run_of(estimated(*edits)))
     assert said in str(caught.value)
+
+
+def test_a_shard_group_counts_its_context_ranks() -> None:
+    """16 ranks of a group over 2 context ranks are 8 data ranks, on 512 replicas 64 copies; three ranks are no group."""
+    edits = ("parallelism.sharding=hsdp", "parallelism.context=2")
+    told = toml(*edits, "parallelism.shard_size=16")["parallelism"]
+    assert (told["data_parallel_shard_degree"], told["data_parallel_replicate_degree"]) == (8, 64)
+    with pytest.raises(ExportError, match=r"parallelism\.shard_size is 3; torchtitan shards over all 2 context ranks"):
+        toml(*edits, "parallelism.shard_size=3")
