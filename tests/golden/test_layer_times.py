@@ -1,7 +1,8 @@
-"""One layer's forward and backward as Korthikanti et al. 2022 measured it, arXiv 2205.05198, table 4: rows of no fit.
+"""One layer's forward and backward as Korthikanti et al. 2022 measured it, arXiv 2205.05198, table 4: passes that no fit has seen.
 
-The 22B model, 4 sequences of 2,048 tokens over 8 tensor ranks of one A100 node, in milliseconds of all passes of one layer. What a
-whole step has besides is left out: head, optimizer, pipeline. Published to a tenth of a millisecond, 0.4 points of an overhead.
+Whole steps of the same model are rows of the fit. The 22B model, 4 sequences of 2,048 tokens over 8 tensor ranks of one A100
+node, in milliseconds of all passes of one layer. What a whole step has besides is left out: head, optimizer, pipeline. Published
+to a tenth of a millisecond, 0.4 points of an overhead.
 """
 
 from __future__ import annotations

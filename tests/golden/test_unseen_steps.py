@@ -105,15 +105,14 @@ def test_what_runs_one_by_one_is_norms_rotations_gates_and_the_loss() -> None:
 
 
 def test_attention_runs_as_its_kernel_set_does_whatever_shards_the_weights() -> None:
-    """NeMo Automodel runs TransformerEngine's attention under FSDP2: with PyTorch's, five rows lay 29 to 60 % and 8 % too slow."""
-    told = [name for name in ROWS if name.startswith("automodel.") and "70b" not in name]
-    gaps = [
-        seconds(name) / ROWS[name]["step_time"]
-        - seconds(name, training__kernels="torch-compile") / ROWS[name]["step_time"]
-        for name in told
-    ]
-    assert len(gaps) == 5
-    assert all(-0.30 < gap < -0.04 for gap in gaps)
+    """NeMo Automodel runs TransformerEngine's attention under FSDP2: with PyTorch's, four rows lay 29 to 60 % too slow.
+
+    They are 16 to 36 % too slow now: experts of that stack run faster than those of Megatron-Bridge, which were fitted.
+    """
+    told = ["automodel.dsv3.g1024", "automodel.dsv3.g256", "automodel.kimi-k2.g256", "automodel.qwen3-30b.g8"]
+    off = {name: seconds(name) / ROWS[name]["step_time"] - 1.0 for name in told}
+    before = {name: seconds(name, training__kernels="torch-compile") / ROWS[name]["step_time"] - 1.0 for name in told}
+    assert all(0.0 < off[name] < before[name] - 0.07 for name in told)
 
 
 def test_experts_that_tensor_ranks_split_see_all_their_rows() -> None:

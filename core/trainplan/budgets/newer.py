@@ -12,10 +12,10 @@ from trainplan.figure import Figure, given
 from trainplan.formulas import newer as f
 
 LAUNCHED: Final = given(
-    "a step launched as one graph",
+    "an iteration launched as one graph",
     0.0,
     "s",
-    "Megatron-LM d98e8a6, cuda_graph_impl full_iteration: the host launches once a step",
+    "Megatron-LM d98e8a6, docs/user-guide/features/cuda_graph.md: all of an iteration but the optimizer is one graph",
     kind="file",
 )
 

@@ -41,7 +41,9 @@ def _layerwise(estimate: Estimate) -> bool:
 
 
 def _dense(estimate: Estimate) -> bool:
-    return estimate.model.shape.expert_layers is None
+    """Whether the model is known, and has no experts."""
+    known = isinstance(estimate.situation["model.num_hidden_layers"], Figure)
+    return known and estimate.model.shape.expert_layers is None
 
 
 def _eager(estimate: Estimate) -> bool:

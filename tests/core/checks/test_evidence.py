@@ -39,7 +39,7 @@ def plan(value: float, evidence: str = "published") -> Estimate:
 
 def test_every_row_with_shapes_is_a_run() -> None:
     runs = published_runs()
-    assert len(runs) == 601 + 34
+    assert len(runs) == 601 + 35
     assert all(run.source and run.tokens_per_second > 0 and run.step_time > 0 for run in runs)
 
 

@@ -43,6 +43,9 @@ _PRECISIONS: Final[dict[str, Arguments]] = {
     "fp16-mixed": [("--fp16", "")],
     "fp8-mixed": [("--bf16", ""), ("--fp8-format", "hybrid")],
 }
+_BLOCKS: Final[Arguments] = [("--bf16", ""), ("--fp8-format", "e4m3"), ("--fp8-recipe", "mxfp8")]
+"""fp8 of fused experts, which TransformerEngine has in scaled blocks alone: Megatron-Bridge's bf16_with_mxfp8_mixed."""
+
 _LOSSES: Final[dict[str, Arguments]] = {
     "plain": [],
     "fused": [("--cross-entropy-loss-fusion", "")],
@@ -95,6 +98,7 @@ SAID: Final = (
 def megatron_text(run: Run) -> str:
     """The arguments one a line, under the plan's name and hash and what is not said. Raises ExportError."""
     lines = [*heading(run), *not_said(run, SAID, "for whoever launches"), f"not in a plan: {UNPLANNED}"]
+    lines += [f"in the environment: {FUSED_MLP}"] if fuses(run.estimate) else []
     return (
         "\n".join([*(f"# {line}" for line in lines), *argument_lines(megatron_arguments(run.estimate, run.stop_after))])
         + "\n"
@@ -193,8 +197,9 @@ def _batches(e: Estimate) -> Arguments:
 
 
 def _training(e: Estimate) -> Arguments:
+    scaled = fuses(e) and e.plan.training.precision == "fp8-mixed"
     found: Arguments = [
-        *known(e, "training.precision", _PRECISIONS),
+        *(_BLOCKS if scaled else known(e, "training.precision", _PRECISIONS)),
         ("--optimizer", known(e, "training.optimizer", _OPTIMIZERS)),
     ]
     gradient, precision = e.situation.word("training.gradient_dtype"), e.plan.training.precision
@@ -226,21 +231,31 @@ def _kernels(e: Estimate) -> Arguments:
     return found + known(e, "training.loss", _LOSSES) + _newer(e)
 
 
+FUSED_MLP: Final = "NVTE_CUTEDSL_FUSED_GROUPED_MLP=1"
+"""What TransformerEngine asks of the environment of fused experts: Megatron-LM d98e8a6, core/transformer/moe/experts.py."""
+
+
+def fuses(e: Estimate) -> bool:
+    """Whether routed experts run in kernels with their gate."""
+    return e.plan.training.expert_kernels == "fused" and bool(e.situation.value("model.moe.num_experts"))
+
+
 def _newer(e: Estimate) -> Arguments:
-    """Fused experts, attention in fp8 and a graph of a step: docs/user-guide/features of cuda_graph and paged_stash, at d98e8a6.
+    """Kernels of experts and a graph of a step: docs/user-guide/features of cuda_graph and paged_stash, at d98e8a6.
 
     Rows of experts have a fixed room in a graph: 1.5 times the mean as in Megatron-Bridge's recipes, or what the plan has.
     """
     training, experts = e.plan.training, bool(e.situation.value("model.moe.num_experts"))
-    fused, graphed = training.expert_kernels == "fused" and experts, training.cuda_graphs == "full-iteration"
-    found = flag(fused, "--use-transformer-engine-op-fuser")
-    found += flag(training.attention_precision == "fp8", "--fp8-dot-product-attention")
-    if not graphed:
+    refuse({"training.attention_precision": training.attention_precision == "fp8"}, "Megatron")
+    found: Arguments = [("--moe-grouped-gemm", "")] if experts else []
+    if fuses(e):
+        found += [("--use-transformer-engine-op-fuser", ""), ("--moe-mlp-glu-interleave-size", "32")]
+    if training.cuda_graphs == "none":
         return found
     found += [("--cuda-graph-impl", "full_iteration"), ("--no-check-for-nan-in-loss-and-grad", "")]
     if not experts:
         return found
-    if not fused:
+    if not fuses(e):
         raise ExportError("training.cuda_graphs full-iteration: a model with experts needs expert_kernels fused for it")
     room = max(1.5, float(training.moe_imbalance))
     return [

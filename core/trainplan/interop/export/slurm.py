@@ -12,7 +12,7 @@ from typing import Final
 
 from trainplan.estimation import Estimate
 from trainplan.figure import Figure
-from trainplan.interop.export.megatron import SAID, argument_lines, megatron_arguments
+from trainplan.interop.export.megatron import FUSED_MLP, SAID, argument_lines, fuses, megatron_arguments
 from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run
 from trainplan.unit import numbered
 
@@ -121,6 +121,7 @@ def _environment(estimate: Estimate) -> list[str]:
         "set -euo pipefail",
         ': "${TRAIN_PROGRAM:?set it to the training program, such as pretrain_gpt.py}"',
         *one,
+        *([f"export {FUSED_MLP}"] if fuses(estimate) else []),
         "export PYTORCH_ALLOC_CONF=expandable_segments:True",
         'head_node=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
         "",

@@ -67,8 +67,10 @@ def titan_module(run: Run) -> str:
     if model.run_layers != model.layers:
         lines += [f"    config.model_spec.model.layers = config.model_spec.model.layers[:{model.run_layers}]"]
     split = run.estimate.plan.parallelism.pipeline > 1 or run.estimate.plan.parallelism.expert > 1
-    if split and run.estimate.plan.training.cuda_graphs == "none":
-        lines += ["    config.training.disable_cuda_graphs = True"]  # 0.3.0 captures them without these two alone
+    if split or run.estimate.situation.written("training.cuda_graphs"):
+        graphs = run.estimate.plan.training.cuda_graphs == "full-iteration"
+        refuse({"training.cuda_graphs with stages or expert ranks": split and graphs}, "torchtitan")
+        lines += [] if graphs else ["    config.training.disable_cuda_graphs = True"]  # 0.3.0 captures them by default
     lines += [f"    config.{path} = {value!r}" for path, value in settings]
     return "\n".join([*lines, f"    config.activation_checkpoint = {words[recompute]}", "    return config"]) + "\n"
 
@@ -77,7 +79,10 @@ def titan_toml(run: Run) -> str:
     """A TOML job configuration for torchtitan 0.2.2. Raises ExportError."""
     model, e = _model(run), run.estimate
     refuse(
-        {"parallelism.sequence_parallel": e.plan.parallelism.tensor > 1 and not e.plan.parallelism.sequence_parallel},
+        {
+            "parallelism.sequence_parallel": e.plan.parallelism.tensor > 1 and not e.plan.parallelism.sequence_parallel,
+            "training.cuda_graphs": e.plan.training.cuda_graphs != "none",
+        },
         _OLD,
     )
     if model.run_layers != model.layers:

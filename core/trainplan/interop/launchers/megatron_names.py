@@ -128,7 +128,7 @@ _FLAGS: Final = (
     "use_persistent_ckpt_worker use_pin_memory use_pytorch_profiler use_ring_exchange_p2p use_rope_scaling "
     "use_same_sampling_seed_across_dp_ranks use_sharp use_te_activation_func "
     "use_tokenizer_model_from_checkpoint_args use_torch_optimizer_for_cpu_offload use_tp_pp_dp_mapping "
-    "use_transformer_engine_op_fuser use_tutel verify_integrity vision_pretraining "
+    "use_tutel verify_integrity vision_pretraining "
     "yarn_correction_range_round_to_int zero_contigious_gradients zero_reduce_scatter"
 )
 FLAGS: Final = frozenset(_FLAGS.split())

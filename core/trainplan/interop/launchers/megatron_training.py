@@ -110,11 +110,29 @@ def _kernels(s: Saying) -> None:
         s.taken("training.attention", "eager", "no --use-flash-attn")
     if s.deep:
         return
+    _newer(s)
     fused, kind = a.flag("cross_entropy_loss_fusion"), a.word("cross_entropy_fusion_impl", ("native", "te", "linear"))
     if fused:
         s.given("training.loss", "cross_entropy_loss_fusion", "fused-in-place" if kind == "te" else "fused")
     elif fused is False:
         s.taken("training.loss", "plain", "no --cross-entropy-loss-fusion")
+
+
+def _newer(s: Saying) -> None:
+    """Fused experts and a graph of a whole iteration; of smaller graphs a plan has no word. A listing says fp8 attention too."""
+    a = s.arguments
+    if a.flag("use_transformer_engine_op_fuser") and a.has("num_experts"):
+        s.given("training.expert_kernels", "use_transformer_engine_op_fuser", "fused")
+    graphs = a.word("cuda_graph_impl", ("none", "local", "transformer_engine", "full_iteration"))
+    if graphs == "full_iteration":
+        s.given("training.cuda_graphs", "cuda_graph_impl", "full-iteration")
+    elif graphs in ("local", "transformer_engine"):
+        s.note(
+            "cuda_graph_impl",
+            f"--cuda-graph-impl {graphs}: graphs of layers have no field in a plan, which has none then",
+        )
+    if a.flag("fp8_dot_product_attention"):
+        s.given("training.attention_precision", "fp8_dot_product_attention", "fp8")
 
 
 def _dropout(s: Saying) -> None:

@@ -159,7 +159,6 @@ def test_a_length_that_changes_is_refused() -> None:
         ("training.optimizer_offload=true", "optimizer_cpu_offload", True),
         ("training.loss=fused-in-place", "cross_entropy_fusion_impl", "te"),
         ("training.kernels=torch-eager", "transformer_impl", "local"),
-        ("training.attention_precision=fp8", "fp8_dot_product_attention", True),
         ("training.cuda_graphs=full-iteration", "cuda_graph_impl", "full_iteration"),
         ("training.cuda_graphs=full-iteration", "moe_paged_stash", None),
         ("training.expert_kernels=fused", "use_transformer_engine_op_fuser", None),
@@ -176,11 +175,17 @@ def test_a_graph_of_a_step_with_experts_says_their_room_and_needs_them_fused() -
     """Megatron-LM d98e8a6, docs/user-guide/features/paged_stash.md; room as Megatron-Bridge's recipes."""
     graph = ["parallelism.schedule=interleaved", "training.cuda_graphs=full-iteration"]
     fused = vars(parsed(estimated("deepseek-v3", *graph, "training.expert_kernels=fused")))
-    assert fused["use_transformer_engine_op_fuser"] is True
+    assert (fused["use_transformer_engine_op_fuser"], fused["moe_grouped_gemm"]) == (True, True)
+    assert (fused["fp8_format"], fused["fp8_recipe"], fused["moe_mlp_glu_interleave_size"]) == ("e4m3", "mxfp8", "32")
     assert fused["moe_flex_dispatcher_backend"] == "hybridep"
     assert (fused["moe_expert_rank_capacity_factor"], fused["moe_paged_stash"]) == ("1.5", True)
     wide = estimated("deepseek-v3", *graph, "training.expert_kernels=fused", "training.moe_imbalance=2")
     assert vars(parsed(wide))["moe_expert_rank_capacity_factor"] == "2"
+    lines = megatron_text(whole_run(wide)).splitlines()
+    assert "# in the environment: NVTE_CUTEDSL_FUSED_GROUPED_MLP=1" in lines
+    grouped = vars(parsed(estimated("deepseek-v3", graph[0])))
+    assert grouped["moe_grouped_gemm"] is True
+    assert not {"fp8_recipe", "use_transformer_engine_op_fuser", "moe_paged_stash"} & grouped.keys()
     with pytest.raises(ExportError, match=r"training\.cuda_graphs full-iteration: .* expert_kernels fused"):
         megatron_arguments(estimated("deepseek-v3", *graph))
 
@@ -192,6 +197,7 @@ def test_a_graph_of_a_step_with_experts_says_their_room_and_needs_them_fused() -
         ("model.post_norms=true", r"model\.post_norms"),
         ("model.attention_output_bias=true", r"model\.attention_output_bias"),
         ("training.activation_offload=true", r"training\.activation_offload"),
+        ("training.attention_precision=fp8", r"training\.attention_precision"),
         ("training.head=gathered", r"training\.head"),
         ("training.loss=chunked", r"training\.loss"),
     ],

@@ -46,6 +46,13 @@ def test_a_script_is_bash_and_says_what_the_plan_says(name: str) -> None:
     assert subprocess.run([bash, "-n"], input=script, text=True, capture_output=True, check=False).stderr == ""
 
 
+def test_fused_experts_are_asked_of_the_environment() -> None:
+    """Megatron-LM d98e8a6, core/transformer/moe/experts.py: without it the run ends in an assertion."""
+    edits = ["parallelism.schedule=interleaved", "training.expert_kernels=fused"]
+    assert "export NVTE_CUTEDSL_FUSED_GROUPED_MLP=1" in sbatch_script(estimated("deepseek-v3", *edits)).splitlines()
+    assert "NVTE_CUTEDSL" not in sbatch_script(estimated("deepseek-v3", edits[0]))
+
+
 def test_the_grace_holds_two_steps_and_two_saves() -> None:
     found = estimated("llama-3.1-8b", "storage.async_checkpoint=false", "storage.write_bandwidth=1GB/s")
     stall = float(found.quantities["storage.checkpoint_stall"])  # type: ignore[arg-type]

@@ -69,6 +69,17 @@ def test_a_pipeline_has_its_schedule_and_all_its_microbatches() -> None:
     assert "training.disable_cuda_graphs" not in module()
 
 
+def test_graphs_are_torchtitans_default_unless_a_plan_says_none_and_refused_with_stages() -> None:
+    """torchtitan b5bcd76, trainer.py: captured without stages and expert ranks alone."""
+    assert module("training.cuda_graphs=none")["training.disable_cuda_graphs"] == "True"
+    assert "training.disable_cuda_graphs" not in module("training.cuda_graphs=full-iteration")
+    for edit in ("parallelism.pipeline=4", "parallelism.expert=2"):
+        with pytest.raises(ExportError, match=r"training\.cuda_graphs with stages or expert ranks"):
+            module(edit, "training.cuda_graphs=full-iteration")
+    with pytest.raises(ExportError, match=r"training\.cuda_graphs has no torchtitan 0\.2\.2"):
+        titan_toml(run_of(estimated("training.cuda_graphs=full-iteration")))
+
+
 @pytest.mark.parametrize(
     ("edits", "each", "less"),
     [(("virtual_pipeline=3", "schedule=interleaved"), "3", "1"), (("schedule=zb-v",), "4", "0"), ((), "8", "0")],

@@ -378,7 +378,7 @@ def test_what_does_not_fit_together_is_said_where_it_stands(made: Callable[..., 
     """NVIDIA/Megatron-LM d98e8a6, examples/gpt3/train_gpt3_175b_distributed.sh: 128 ranks of a model on one node."""
     text = f"torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py {SHAPE} --tensor-model-parallel-size 8 \\\n"
     found = made(f"{text} --pipeline-model-parallel-size 16\n")
-    assert found.findings[0].startswith("a.txt:1:112: G1: 8 accelerators do not divide into groups of 128")
+    assert found.findings[0].startswith("a.txt:2:2: G1: 8 accelerators do not divide into groups of 128")
 
 
 SIZES = {
@@ -494,3 +494,18 @@ def test_what_a_terminal_would_act_on_stays_out_of_comments(
     assert plan(text).paths.checkpoints == "a\x1b[31m\u202eb"
     assert made(text).text.isascii()
     assert "\x1b" not in made(text).text
+
+
+def test_kernels_of_experts_and_graphs_are_read_and_smaller_graphs_are_told(
+    made: Callable[..., Made], said: Callable[[str, str], Any]
+) -> None:
+    """NVIDIA/Megatron-LM d98e8a6, docs/user-guide/features/cuda_graph.md; a listing of its arguments says fp8 attention too."""
+    experts = f"{SHAPE} --num-experts 4 --use-transformer-engine-op-fuser --cuda-graph-impl full_iteration"
+    assert said(experts, "training.expert_kernels") == "fused"
+    assert said(experts, "training.cuda_graphs") == "full-iteration"
+    assert said(f"{SHAPE} --use-transformer-engine-op-fuser", "training.expert_kernels") == "grouped"
+    layers = made(f"torchrun pretrain_gpt.py {SHAPE} --cuda-graph-impl transformer_engine\n")
+    assert any("graphs of layers have no field" in note for note in layers.notes)
+    assert "cuda_graphs" not in layers.text
+    log = listing(**{**LOG, "fp8": "hybrid", "fp8_dot_product_attention": True})
+    assert 'attention_precision = "fp8"' in made(log).text

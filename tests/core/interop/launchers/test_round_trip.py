@@ -51,6 +51,8 @@ EDITS = [
     ["training.optimizer_offload=true"],
     ["training.kernels=torch-eager"],
     ["training.attention=eager"],
+    ["training.expert_kernels=fused", "training.precision=fp8-mixed", "training.gradient_dtype=bf16"],
+    ["training.expert_kernels=fused", "training.cuda_graphs=full-iteration"],
     ["training.loss=plain"],
     ["training.loss=fused"],
     ["training.dropout=0.05"],
