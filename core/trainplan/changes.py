@@ -206,9 +206,10 @@ def _first(ladder: Ladder, here: Trial, before: Step, share: float) -> Change | 
 
 def _may_fit(last: Trial, trial: Trial, share: float) -> bool:
     """Whether a further step may: what is divided frees less at each step, all of them together no more than the last one did."""
-    if last.total is None or trial.total is None:
+    room = trial.room(share)
+    if last.total is None or trial.total is None or room is None:
         return False
-    return 2.0 * trial.total - last.total <= share * float(trial.memory.usable)
+    return 2.0 * trial.total - last.total <= room
 
 
 def _change(ladder: Ladder, value: Any, guess: float, here: Trial, trial: Trial, before: Step) -> Change:

@@ -65,10 +65,15 @@ def ranks(estimate: Estimate) -> Listing:
     return Listing("ranks, GiB, equal neighbours together", heads, tuple(found))
 
 
+def _weighed(estimate: Estimate) -> bool:
+    """Whether what a rank holds can be held against its part's memory."""
+    return isinstance(estimate.memory.total, Figure) and isinstance(estimate.memory.usable, Figure)
+
+
 def answers(estimate: Estimate) -> Listing:
     """The largest microbatch, the longest sequence and the fewest nodes that fit, everything else as it is."""
     plan = estimate.plan
-    if not isinstance(estimate.memory.total, Figure):
+    if not _weighed(estimate):
         return Listing("what fits, the rest as it is", ("question", "plan", "most or least"), ())
     micro, length, nodes = largest_micro_batch(plan), longest_sequence(plan), fewest_nodes(plan)
     now = (plan.batch.micro_batch_sequences, plan.data.sequence_length, plan.cluster.nodes)
@@ -83,7 +88,7 @@ def answers(estimate: Estimate) -> Listing:
 
 def changes(estimate: Estimate) -> Listing:
     """Single changes of one field with which the plan fits, the least costly in step time first."""
-    found = single_changes(estimate.plan) if isinstance(estimate.memory.total, Figure) else []
+    found = single_changes(estimate.plan) if _weighed(estimate) else []
     rows = tuple(
         (
             one.text,

@@ -41,6 +41,11 @@ class Trial:
         """Bytes on the worst rank; None where the ledger cannot be kept."""
         return float(self.memory.total) if isinstance(self.memory.total, Figure) else None
 
+    def room(self, share: float) -> float | None:
+        """Bytes of a share of usable memory; None where the part's memory is not known."""
+        usable = self.memory.usable
+        return share * float(usable) if isinstance(usable, Figure) else None
+
     def fits(self, share: float = 1.0, known: frozenset[str] = frozenset()) -> bool:
         """Whether the worst rank is within a share of usable memory, and no rule is broken but those known before."""
         usable = self.memory.usable
@@ -115,7 +120,8 @@ def _largest(plan: Plan, path: str, share: float, step: int) -> int | None:
 
     def good(count: int) -> bool:
         trial = tried(_free_of_batch(plan, path, count * step))
-        return trial.total is not None and trial.total <= share * float(trial.memory.usable)
+        room = trial.room(share)
+        return trial.total is not None and room is not None and trial.total <= room
 
     if not good(1):
         return None

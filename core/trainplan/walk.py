@@ -49,8 +49,10 @@ def _share(s: Situation) -> float:
 
 def _against(path: Path, trial: Trial) -> str:
     """What the worst rank holds against the target."""
-    limit = path.share * float(trial.memory.usable)
-    held = "" if trial.total is None else f"{trial.total / GIB:,.1f} GiB against {limit / GIB:,.1f} GiB target"
+    limit = trial.room(path.share)
+    held = ""
+    if trial.total is not None and limit is not None:
+        held = f"{trial.total / GIB:,.1f} GiB against {limit / GIB:,.1f} GiB target"
     if not trial.broken:
         return held
     spread = "the batch does not spread over the replicas" if "G2" in trial.broken else "not legal"

@@ -15,9 +15,11 @@ import tomli_w
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export import kinds
+from trainplan.listings import listings_of
 from trainplan.plan.read import Unusable, plan_of_text
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow, FigureRow, cells
+from trainplan.walk import walk
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 FRAMEWORKS = ("megatron", "torchtitan", "deepspeed")
@@ -101,6 +103,18 @@ OFFLOADS: dict[str, dict[str, Any]] = {
 def test_every_half_is_checked(plan: str, framework: str, over: dict[str, dict[str, Any]]) -> None:
     for half in halves(plan, framework, over):
         assert all(finding.code for finding in findings(half))
+
+
+@pytest.mark.parametrize(
+    "over", [{}, {"cluster": {"accelerators_per_node": 8}}], ids=["as it is", "a node without a part"]
+)
+@pytest.mark.parametrize("framework", ["megatron", "torchtitan"])
+def test_every_half_has_its_listings_and_its_walk(framework: str, over: dict[str, dict[str, Any]]) -> None:
+    """A total that is known beside a device that is not ended `show`, the report and the app: a launch file names no part."""
+    for half in halves("llama-3.1-8b", framework, over):
+        assert all(one.rows for budget in TABLES for one in listings_of(budget, half))
+        found = walk(half.plan)
+        assert found is None or found.questions is not None
 
 
 TWO_NODES = 'format = 1\n[cluster]\naccelerator = "h100-sxm"\nnodes = 2\n[training]\noptimizer_offload = true\n'
