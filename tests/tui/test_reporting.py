@@ -78,3 +78,18 @@ async def test_a_folder_that_is_not_there_is_told(play, example: str, tmp_path: 
 
     app = await play(example, ASK, (120, 40), then)
     assert "the folder" in app.message
+
+
+async def test_a_fault_while_it_is_made_is_told_and_ends_nothing(play, example: str, monkeypatch) -> None:
+    def broken(*_: object) -> str:
+        raise TypeError("no number")
+
+    monkeypatch.setattr("trainplan_tui.reporting.report", broken)
+
+    async def then(app, pilot) -> None:
+        await pressed(app, pilot, "enter")
+        await until(app, pilot, lambda: "is being made" not in app.message)
+
+    app = await play(example, ASK, (120, 40), then)
+    assert app.message == "no report: a fault of this program, TypeError: no number"
+    assert not app.session.path.with_name("plan-report.md").exists()

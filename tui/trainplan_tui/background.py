@@ -16,10 +16,14 @@ T = TypeVar("T")
 
 
 class Background(Generic[T]):
-    """Asks one question at a time; `deliver` is called on the app's loop with the answer to the question asked last."""
+    """Asks one question at a time; `deliver` is called on the app's loop with the answer to the question asked last.
 
-    def __init__(self, deliver: Callable[[T], None]) -> None:
+    `failed` is called there with what work raised, so that nobody waits for an answer that never comes.
+    """
+
+    def __init__(self, deliver: Callable[[T], None], failed: Callable[[Exception], None] | None = None) -> None:
         self._deliver = deliver
+        self._failed = failed
         self._asked: object = None
         self._timer: threading.Timer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -58,7 +62,14 @@ class Background(Generic[T]):
         self._on_loop(lambda: work() if self._asked is question else None)
 
     def _run(self, question: object, work: Callable[[], T]) -> None:
-        answer = work()
+        try:
+            answer = work()
+        except Exception as error:
+            failed, raised = self._failed, error
+            if failed is None:
+                raise
+            self._on_loop(lambda: failed(raised) if self._asked is question else None)
+            return
         self._on_loop(lambda: self._deliver(answer) if self._asked is question else None)
 
     def _on_loop(self, call: Callable[[], None]) -> None:

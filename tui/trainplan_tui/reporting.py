@@ -41,7 +41,9 @@ def _begin(host: Host, file: Path) -> bool:
         host.message = f"{file.name} exists. Another name"
         return False
     session, now = host.session, dt.datetime.now(dt.UTC)
-    making: Background[str | RecordError] = Background(lambda text: _take(host, file, text))
+    making: Background[str | RecordError] = Background(
+        lambda text: _take(host, file, text), lambda error: _failed(host, error)
+    )
     making.attach()
     making.ask(file, lambda: _text(session, file, now))
     host.message = f"{file.name} is being made"
@@ -63,6 +65,12 @@ def _text(session: Session, file: Path, now: dt.datetime) -> str | RecordError:
     remarks = standing_remarks(step.text, saved, step.plan)
     facts = facts_of(shown.name, str(session.path), shown.estimate, standing, remarks, changed)
     return report(facts, Markdown(printable, cells))
+
+
+def _failed(host: Host, error: Exception) -> None:
+    """Say that nothing was made, and why: a fault of the program is no reason to lose the session."""
+    host.message = f"no report: a fault of this program, {type(error).__name__}: {error}"
+    host.paint()
 
 
 def _take(host: Host, file: Path, text: str | RecordError) -> None:
