@@ -150,6 +150,7 @@ def test_memory_of_a_graph_and_what_others_gained_are_told() -> None:
     assert (gain.severity, len(gain.paths)) == ("info", 4)
     assert "1.17 to 1.56" in gain.message
     assert not codes("P15", **FUSED)
+    assert not codes("P15", training__expert_kernels="grouped")
     assert not codes("P15", cluster__accelerator="h100-sxm")
 
 

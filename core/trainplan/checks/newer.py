@@ -119,7 +119,8 @@ def newer_experts(estimate: Estimate) -> list[Finding]:
     training = estimate.plan.training
     if not _sparse(estimate) or training.framework != "megatron" or training.precision != "fp8-mixed":
         return []
-    if family_of(estimate.plan.cluster.accelerator) not in BLACKWELL or training.expert_kernels == "fused":
+    decided = estimate.situation.written("training.expert_kernels")
+    if decided or family_of(estimate.plan.cluster.accelerator) not in BLACKWELL:
         return []
     message = (
         "step predicted as of software until April 2026; with fused experts, hidden dispatch, a full-iteration graph and "

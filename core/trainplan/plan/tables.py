@@ -238,14 +238,16 @@ class Training(Table):
     )
     attention: Literal["flash", "eager"] = Field(default="flash", description="Attention kernel.")
     attention_precision: Literal["16-bit", "fp8"] = Field(
-        default="16-bit", description="Number type of the products of attention."
+        default="16-bit",
+        description="Number type of the products of attention; fp8 is Megatron's, on Hopper and Blackwell.",
     )
     expert_kernels: Literal["grouped", "fused"] = Field(
         default="grouped",
-        description="Kernels of routed experts: grouped products alone, or with gate and quantization in them.",
+        description="Kernels of routed experts: grouped products alone, or fused with gate and quantization, which "
+        "Megatron has in fp8 on Blackwell.",
     )
     cuda_graphs: Literal["none", "full-iteration"] = Field(
-        default="none", description="Whether a whole step is launched as one graph."
+        default="none", description="Whether a whole step is launched as one graph; its buffers are not in the ledger."
     )
     loss: Literal["plain", "compiled", "fused", "fused-in-place", "chunked"] | None = Field(
         default=None,
@@ -283,7 +285,8 @@ class Cluster(Table):
     scale_out_bandwidth: Rate | None = Field(default=None, description="Fabric, one way and for each accelerator.")
     memory_per_accelerator: Size | None = Field(default=None, description="Device memory that the runtime reports.")
     peak_flops: FlopRate | None = Field(
-        default=None, description="Dense peak of one accelerator in the training precision."
+        default=None,
+        description="Dense peak of one accelerator in 16 bits, for fp8 too; in fp32 where a run trains so.",
     )
     host_memory_per_node: Size | None = Field(default=None, description="Host memory of one node.")
     nodes_per_failure_domain: Count | None = Field(default=None, description="Nodes that fail together.")

@@ -48,7 +48,7 @@ def _fits(estimate: Estimate) -> Inline:
     full = numbers.percent(total / usable)
     rank, instant = (_amount(f"memory.worst_{name}", estimate) for name in ("rank", "instant"))
     where = f"on rank {rank} at its worst instant, {instant}"
-    share = f"{full.text(total / usable)} {full.unit} of {of} usable"
+    share = f"it holds {full.text(total / usable)} {full.unit} of {of} usable"
     if room < 0:
         return f"no: {free.removeprefix('-')} over {where}; {share}"
     return f"yes: {free} free {where}; {share}"

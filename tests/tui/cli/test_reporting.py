@@ -126,7 +126,8 @@ def test_errors_of_the_plan_are_told_and_no_fault_of_the_command(
     assert run("report", plan, "--set", "cluster.memory_per_accelerator=40GiB") == 0
     out = capsys.readouterr().out
     assert (
-        "| fits        | no: 20.95 GiB over on rank 0 at its worst instant, loss; 152.4 % of 40.00 GiB usable |" in out
+        "| fits        | no: 20.95 GiB over on rank 0 at its worst instant, loss; it holds 152.4 % of 40.00 GiB usable |"
+        in out
     )
     assert "### Errors, 1\n\n- `M1` " in out
 

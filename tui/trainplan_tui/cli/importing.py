@@ -48,6 +48,7 @@ def _told(made: Made) -> None:
     listed = {
         "not known here, and not read": made.unknown,
         "read, and no field of a plan says it": made.fieldless,
+        "read, and no value of the plan stands on it alone": made.idle,
         "known, and no plan rests on it": made.silent,
     }
     for what, names in listed.items():

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from trainplan.interop.launchers.megatron_names import silent
 from trainplan.interop.launchers.options import Option, Token
 from trainplan.interop.launchers.telling import Telling
 
@@ -36,6 +37,21 @@ NEGATED: Final = {
 """Flags that turn something off, by the argument that they set: Megatron-LM training/arguments.py."""
 
 
+def _alike(one: Option, other: Option) -> bool:
+    """Whether two options have the same values: 1 is 1.0, and words are theirs in any case."""
+    pairs = zip(one.values, other.values, strict=False)
+    return len(one.values) == len(other.values) and all(_same(first.text, second.text) for first, second in pairs)
+
+
+def _same(one: str, other: str) -> bool:
+    if one.casefold() == other.casefold():
+        return True
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return False
+
+
 class Arguments:
     """Options by the name of the parsed argument. `listing` are values as a log prints them: None, True, False, lists."""
 
@@ -58,7 +74,7 @@ class Arguments:
             self._open[name] = None
             self._under.append(option)
             return
-        if before is not None and [one.text for one in before.values] != [one.text for one in option.values]:
+        if before is not None and not _alike(before, option):
             self._twice(before, option)
         self._by[name] = option
 
@@ -67,6 +83,11 @@ class Arguments:
         if before.place.file == option.place.file:
             self.telling.notes.append(
                 f"{option.place}: {option.words} comes after {before.words} of line {before.place.line}; the last one holds"
+            )
+            return
+        if silent(self.called(option)):
+            self.telling.notes.append(
+                f"{option.place}: {option.words}, and {before.words} at {before.place}; no plan rests on it"
             )
             return
         self.telling.problems.append(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from trainplan.interop.launchers.placed_json import JsonError, Node, placed
 from trainplan.interop.launchers.places import Page
 from trainplan.interop.launchers.settings import Setting, Settings, worded
-from trainplan.interop.launchers.telling import Telling
+from trainplan.interop.launchers.telling import Telling, unheard
 
 _OPTIMIZERS: Final = {
     "adam": "adamw",
@@ -94,6 +94,7 @@ def telling_of_deepspeed(page: Page) -> Telling:
             t.silent.append(name)
         else:
             t.unknown.append(f"{name} of line {s.found[name].place.line}")
+    t.idle.extend(unheard(t, [name for name in s.found if name in s.used]))
     return t
 
 

@@ -20,7 +20,7 @@ from trainplan.interop.launchers.megatron_training import training
 from trainplan.interop.launchers.options import Option
 from trainplan.interop.launchers.places import Page, Place
 from trainplan.interop.launchers.saying import Saying
-from trainplan.interop.launchers.telling import Telling
+from trainplan.interop.launchers.telling import Telling, unheard
 
 _OTHERS: Final = {
     "pretrain_bert": "an encoder",
@@ -131,3 +131,6 @@ def _others(a: Arguments, t: Telling) -> None:
         for token in option.values[kept:]:
             if token.unknown:
                 t.notes.append(f"{token.place}: {token.unknown}: what it passes is not read")
+    if not a.listing:
+        read = (option.spelled for name, option in a.names.items() if name in a.used and name != "deepspeed")
+        t.idle.extend(unheard(t, read))

@@ -37,6 +37,7 @@ class Made:
     silent: tuple[str, ...]
     fieldless: tuple[str, ...]
     unknown: tuple[str, ...]
+    idle: tuple[str, ...]
     findings: tuple[str, ...]
 
 
@@ -76,6 +77,7 @@ def plan_of_files(files: Sequence[tuple[str, str]]) -> Made:
         tuple(dict.fromkeys(whole.silent)),
         tuple(dict.fromkeys(whole.fieldless)),
         tuple(dict.fromkeys(whole.unknown)),
+        tuple(dict.fromkeys(whole.idle)),
         findings,
     )
 

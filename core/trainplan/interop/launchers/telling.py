@@ -6,6 +6,7 @@ stands behind what any file says in words. Nothing is chosen in silence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -32,13 +33,15 @@ class Telling:
     """What one program's files say: plan paths, and facts under `run.` from which others follow.
 
     `silent` are names without a bearing on a plan, `fieldless` names that have one and no field, each with a reason, `unknown`
-    names that are not known. Notes and problems are sentences; with a problem there is no plan.
+    names that are not known, `idle` names that were read and on which no value stands alone. Notes and problems are sentences; with
+    a problem there is no plan.
     """
 
     said: dict[str, Said] = field(default_factory=dict[str, Said])
     silent: list[str] = field(default_factory=list[str])
     fieldless: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
+    idle: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
 
@@ -53,13 +56,21 @@ class Telling:
         return None if found is None else found.value
 
 
+def unheard(telling: Telling, names: Iterable[str]) -> list[str]:
+    """Of names that were read those that stand in no value's words and in no sentence: nothing is dropped without a word."""
+    told = "\n".join(
+        (*(one.words for one in telling.said.values()), *telling.notes, *telling.problems, *telling.fieldless)
+    )
+    return [name for name in names if not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", told)]
+
+
 def together(tellings: Iterable[Telling]) -> Telling:
     """What several files say: later ones fill what earlier ones leave open; where two differ it is a problem that names both."""
     whole = Telling()
     for one in tellings:
         for path, said in one.said.items():
             whole.said[path] = _agreed(path, whole.said.get(path), said, whole.problems)
-        for name in ("silent", "fieldless", "unknown", "notes", "problems"):
+        for name in ("silent", "fieldless", "unknown", "idle", "notes", "problems"):
             getattr(whole, name).extend(getattr(one, name))
     return whole
 

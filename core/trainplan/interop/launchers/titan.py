@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from trainplan.interop.launchers.placed_json import JsonError, Node, placed
 from trainplan.interop.launchers.places import Page
 from trainplan.interop.launchers.settings import Setting, Settings, worded
-from trainplan.interop.launchers.telling import Telling
+from trainplan.interop.launchers.telling import Telling, unheard
 from trainplan.interop.launchers.titan_layout import layout
 from trainplan.interop.launchers.titan_training import training
 
@@ -43,6 +43,7 @@ _FIELDLESS: Final = {
     "optimizer.early_step_in_backward": "a plan steps after all gradients",
     "activation_checkpoint.memory_budget": "a plan says none, selective or full",
     "checkpoint.interval": "a plan says a time, reliability.checkpoint_interval",
+    "checkpoint.last_save_model_only": "a plan has no word for it; what S7 says of the last checkpoint holds where it is true",
     "fault_tolerance.": "a plan's replicas are as many as its accelerators make",
 }
 
@@ -69,12 +70,14 @@ def telling_of_titan(page: Page) -> Telling:
     training(s)
     for name in s.left:
         known = next((words for start, words in _FIELDLESS.items() if name.startswith(start)), "")
-        if known and found[name].value not in (False, None):
+        if known and (found[name].value not in (False, None) or name == "checkpoint.last_save_model_only"):
             t.fieldless.append(f"{name} ({known})")
         elif known or name.startswith(_SILENT):
             t.silent.append(name)
         else:
             t.unknown.append(f"{name} of line {found[name].place.line}")
+    model = ("model.name", "model.flavor")
+    t.idle.extend(unheard(t, [name for name in found if name in s.used and name not in model]))
     return t
 
 

@@ -127,6 +127,8 @@ def _recompute(s: Settings) -> None:
 
 def _saving(s: Settings) -> None:
     enabled = s.flag("checkpoint.enable", "checkpoint.enable_checkpoint")
+    if enabled is False:
+        s.telling.fieldless.append("checkpoint.enable (it is false, and a plan saves all the same)")
     mode = s.word(("disabled", "async", "async_with_pinned_mem"), "checkpoint.async_mode")
     s.say("storage.async_checkpoint", None if mode is None else mode != "disabled", "checkpoint.async_mode")
     if mode is None:

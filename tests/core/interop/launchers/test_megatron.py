@@ -509,3 +509,28 @@ def test_kernels_of_experts_and_graphs_are_read_and_smaller_graphs_are_told(
     assert "cuda_graphs" not in layers.text
     log = listing(**{**LOG, "fp8": "hybrid", "fp8_dot_product_attention": True})
     assert 'attention_precision = "fp8"' in made(log).text
+
+
+def test_no_option_is_dropped_without_a_word(made: Callable[..., Made]) -> None:
+    """Data without weights, a folder of an unknown name, ranks of one and a file that is not there: all are named."""
+    more = "--data-path /data/text_document --save /ckpt/$SLURM_JOB_ID --sequence-parallel --deepspeed --deepspeed_config no.json"
+    found = made(f"torchrun pretrain_gpt.py {SHAPE} --seq-length 128 --bf16 {more}\n")
+    assert {"--data-path", "--save", "--sequence-parallel", "--deepspeed_config"} <= set(found.idle)
+    assert not {"--num-layers", "--hidden-size", "--seq-length", "--bf16"} & set(found.idle)
+
+
+def test_two_files_that_say_one_thing_in_other_letters_agree(
+    made: Callable[..., Made], refused: Callable[..., Any]
+) -> None:
+    """1 is 1.0 and RMSNorm rmsnorm; a learning rate that no plan rests on is told and blocks nothing."""
+    first = f"torchrun pretrain_gpt.py {SHAPE} --hidden-dropout 0 --attention-dropout 0 --lr 1e-4 --clip-grad 1\n"
+    second = (
+        f"torchrun pretrain_gpt.py {SHAPE} --hidden-dropout 0.0 --attention-dropout 0.0 --lr 2e-4 --clip-grad 1.0\n"
+    )
+    found = made(first, second)
+    assert [note for note in found.notes if "no plan rests on it" in note] == [
+        note for note in found.notes if "--lr 2e-4" in note
+    ]
+    assert "dropout = 0" in found.text
+    (told,) = refused(first, second.replace("--num-layers 4", "--num-layers 5"))
+    assert "--num-layers 5, and --num-layers 4 at a.txt:1:" in told

@@ -154,3 +154,12 @@ def test_context_ranks_are_sharded_too(plan: Callable[..., Plan]) -> None:
     """The mesh that FSDP shards over is data-parallel shards by context ranks: distributed/parallel_dims.py."""
     text = OLD.replace("[experimental]\n", "[experimental]\ncontext_parallel_degree = 2\n")
     assert plan(text).parallelism.shard_size == 8
+
+
+def test_what_is_read_and_decides_nothing_alone_is_named(made: Callable[..., Made]) -> None:
+    """Saves that a file turns off, a folder without them, degrees of one: each was dropped without a word."""
+    more = '[checkpoint]\nenable = false\nfolder = "checkpoint"\nlast_save_model_only = false\n'
+    found = made(DEEPSEEK.replace("[checkpoint]\n", more))
+    assert "checkpoint.folder" in found.idle
+    assert any(one.startswith("checkpoint.enable (it is false") for one in found.fieldless)
+    assert any(one.startswith("checkpoint.last_save_model_only (") for one in found.fieldless)
