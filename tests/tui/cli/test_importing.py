@@ -40,9 +40,9 @@ def test_a_script_becomes_a_plan_that_check_takes(script: Path, capsys: pytest.C
         "known, and no plan rests on it: --seed",
     ]
     text = plan.read_text(encoding="utf-8")
-    assert "num_hidden_layers = 16                  # line 4: --num-layers 16\n" in text
+    assert "num_hidden_layers = 16                  # train.slurm:4: --num-layers 16\n" in text
     assert 'norm = "layernorm"                      # no --normalization\n' in text
-    assert "nodes = 4                               # line 2: --nnodes 4\n" in text
+    assert "nodes = 4                               # train.slurm:2: --nnodes 4\n" in text
     assert str(script.parent) not in text
     assert run("check", plan) == 1
     assert "accelerator is missing" in capsys.readouterr().out

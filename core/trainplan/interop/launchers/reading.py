@@ -61,6 +61,7 @@ def plan_of_files(files: Sequence[tuple[str, str]]) -> Made:
     whole = together(tellings)
     if not whole.problems:
         settle(whole)
+        _without_configuration(whole)
     if whole.problems:
         raise ImportRefused("\n".join(dict.fromkeys(whole.problems)))
     said = plan_paths(whole)
@@ -80,6 +81,14 @@ def plan_of_files(files: Sequence[tuple[str, str]]) -> Made:
         tuple(dict.fromkeys(whole.idle)),
         findings,
     )
+
+
+def _without_configuration(whole: Telling) -> None:
+    """Say that a DeepSpeed run's stage is not known where no configuration says it: a default would stand for it in silence."""
+    program = whole.said.get("training.framework")
+    if program is not None and program.value == "deepspeed" and "parallelism.sharding" not in whole.said:
+        told = "no file says the stage of ZeRO; parallelism.sharding is left out, which means zero-1"
+        whole.notes.append(f"{program.place}: {told}")
 
 
 def plan_name(file: str) -> str:

@@ -23,7 +23,7 @@ def plan_text(name: str, said: Mapping[str, Said], files: Sequence[str]) -> str:
     """A plan file of what is said; what is not stands nowhere, and `check` names it."""
     told = " and ".join(os.path.basename(file) for file in files)
     lines = [
-        f"# Read by trainplan-tui from {_plain(told)}. A comment is the line that says a value, or",
+        f"# Read by trainplan-tui from {_plain(told)}. A comment is the file and line that says a value, or",
         "# what the program takes because no line does. What the files do not say is left out: `check` names it.",
         "format = 1",
         f"name = {literal_of(name)}",
@@ -31,21 +31,21 @@ def plan_text(name: str, said: Mapping[str, Said], files: Sequence[str]) -> str:
     for table in _TABLES:
         kind = table_in(Plan.model_fields[table].annotation)
         if kind is not None:
-            lines.extend(_table(kind, table, said, several=len(files) > 1))
+            lines.extend(_table(kind, table, said))
     return "\n".join([*lines, ""])
 
 
-def _table(kind: type[Table], path: str, said: Mapping[str, Said], *, several: bool) -> Iterator[str]:
+def _table(kind: type[Table], path: str, said: Mapping[str, Said]) -> Iterator[str]:
     own, inner, blocks = list[str](), list[str](), list[str]()
     for field, info in kind.model_fields.items():
         at = f"{path}.{field}"
         below = table_in(info.annotation)
         if at in said and _is_blocks(said[at].value) and field != "schedule":
-            blocks += _blocks(at, said[at], several=several)
+            blocks += _blocks(at, said[at])
         elif at in said:
-            own += _lines(field, said[at], several=several)
+            own += _lines(field, said[at])
         elif below is not None:
-            inner += _table(below, at, said, several=several)
+            inner += _table(below, at, said)
     if own:
         yield from ("", f"[{path}]", *own)
     yield from inner
@@ -56,29 +56,29 @@ def _is_blocks(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(cast("list[Any]", value)[0], dict)
 
 
-def _lines(field: str, said: Said, *, several: bool) -> list[str]:
-    told = f"# {origin(said, several=several)}"
+def _lines(field: str, said: Said) -> list[str]:
+    told = f"# {origin(said)}"
     if _is_blocks(said.value):
         entries = [f"  {literal_of(entry)}," for entry in said.value]
         return [f"{field} = [".ljust(COMMENT) + f" {told}", *entries, "]"]
     return [f"{field} = {literal_of(said.value)}".ljust(COMMENT) + f" {told}"]
 
 
-def _blocks(path: str, said: Said, *, several: bool) -> list[str]:
+def _blocks(path: str, said: Said) -> list[str]:
     found: list[str] = []
     for index, entry in enumerate(said.value):
         found += [
             "",
-            *([] if index else [f"# {origin(said, several=several)}"]),
+            *([] if index else [f"# {origin(said)}"]),
             f"[[{path}]]",
             *(f"{key} = {literal_of(value)}" for key, value in entry.items()),
         ]
     return found
 
 
-def origin(said: Said, *, several: bool) -> str:
+def origin(said: Said) -> str:
     """Where a value comes from, as a comment says it."""
-    where = f"{os.path.basename(said.place.file)}:{said.place.line}" if several else f"line {said.place.line}"
+    where = f"{os.path.basename(said.place.file)}:{said.place.line}"
     words = said.words if len(said.words) <= MOST_WORDS else f"{said.words[: MOST_WORDS - 3]}..."
     return _plain(words if said.implied else f"{where}: {words}")
 

@@ -179,3 +179,16 @@ def test_files_that_agree_make_one_plan(plan: Callable[..., Plan]) -> None:
     assert whole.data.train_tokens == 10 * 2048 * 4096
     assert whole.parallelism.sharding == "zero-1"
     assert plan(LLAMA).model.vocab_size == 32256
+
+
+def test_a_run_without_its_configuration_says_that_a_default_stands_for_the_stage(made: Callable[..., Made]) -> None:
+    """microsoft/Megatron-DeepSpeed's MoE example makes its JSON with sed: stage 0 there, and zero-1 was taken in silence."""
+    shape = "--num-layers 4 --hidden-size 64 --num-attention-heads 8"
+    script = f"torchrun pretrain_gpt.py {shape} --deepspeed --deepspeed_config no.json\n"
+    told = "no file says the stage of ZeRO; parallelism.sharding is left out, which means zero-1"
+    assert [note for note in made(script).notes if told in note]
+    assert not [
+        note
+        for note in made(script, '{"zero_optimization": {"stage": 0}, "bf16": {"enabled": true}}').notes
+        if told in note
+    ]
