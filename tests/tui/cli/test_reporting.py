@@ -179,3 +179,10 @@ def test_completion_knows_it(shell: str, capsys: pytest.CaptureFixture[str]) -> 
     out = capsys.readouterr().out
     assert " report " in out
     assert "csv" in out
+
+
+def test_a_dash_is_stdout(plan: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(plan.parent)
+    assert run("report", plan, "--csv", "-o", "-") == 0
+    assert capsys.readouterr().out.startswith("key,value,unit,")
+    assert not Path("-").exists()

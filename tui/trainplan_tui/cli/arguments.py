@@ -159,7 +159,9 @@ def _review(sub: Words) -> None:
 
 def _report(sub: Words) -> None:
     _plan(sub)
-    sub.add_argument("-o", "--output", metavar="FILE", help="file to write, which must not exist; stdout when absent")
+    sub.add_argument(
+        "-o", "--output", metavar="FILE", help="file to write, which must not exist; stdout when absent or -"
+    )
     sub.add_argument("--csv", action="store_true", help="all quantities in base units, exact, one row each")
 
 
@@ -230,7 +232,7 @@ def _import(sub: Words) -> None:
             "several make one plan, and where two say different things neither is taken"
         ),
     )
-    sub.add_argument("-o", "--output", metavar="PLAN", help="file to write; stdout when absent")
+    sub.add_argument("-o", "--output", metavar="PLAN", help="file to write; stdout when absent or -")
     _look(sub)
 
 

@@ -59,7 +59,7 @@ def _told(made: Made) -> None:
 
 
 def _written(options: Options, text: str) -> int:
-    if options.output:
+    if options.output and options.output != "-":
         write_new(Path(options.output), text)
         say(f"wrote {options.output}. Next: trainplan-tui check {options.output}")
     else:

@@ -25,7 +25,7 @@ def run(options: Options) -> int:
     """Write the report, or the quantities; nothing of the plan or its record is changed."""
     plan, estimate = estimated(options)
     text = as_csv(estimate, forecast(estimate), printable) if options.csv else _page(options, plan, estimate)
-    if options.output is not None:
+    if options.output is not None and options.output != "-":
         write_new(Path(options.output), text, "")
         say(f"wrote {options.output}")
     else:
