@@ -48,15 +48,11 @@ def ranks(estimate: Estimate) -> Listing:
     for one in estimate.memory.table:
         parts = [one.worst.parts.get(name) for name, _ in CATEGORIES]
         held = [float(value) if isinstance(value, Figure) else 0.0 for value in parts]
-        if not isinstance(one.total, Figure) or not isinstance(estimate.memory.usable, Figure):
+        if not isinstance(one.total, Figure):
             continue
-        amounts = (
-            *held,
-            float(one.total) - sum(held),
-            float(one.total),
-            float(estimate.memory.usable) - float(one.total),
-        )
-        told = (*(Scale(GIB, 1, "").text(value) for value in amounts), one.worst.name)
+        total, usable, scale = float(one.total), estimate.memory.usable, Scale(GIB, 1, "")
+        free = scale.text(float(usable) - total) if isinstance(usable, Figure) else "?"
+        told = (*(scale.text(value) for value in (*held, total - sum(held), total)), free, one.worst.name)
         if found and found[-1][1:] == told:
             first = found[-1][0].split(" to ")[0]
             found[-1] = (f"{first} to {one.rank}", *told)

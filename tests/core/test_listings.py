@@ -8,7 +8,7 @@ import pytest
 
 from trainplan.estimation import estimate
 from trainplan.listings import GIB, answers, changes, commands, ranks, tasks, transfers
-from trainplan.plan.read import open_plan
+from trainplan.plan.read import open_plan, plan_of_text
 from trainplan.reverse import tried
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
@@ -35,6 +35,28 @@ def test_every_rank_is_in_one_row(here) -> None:
         first, _, last = row[0].partition(" to ")
         counted += int(last or first) - int(first) + 1
     assert counted == len(here.memory.table)
+
+
+def test_ranks_stand_beside_a_device_whose_memory_is_not_known() -> None:
+    """What a rank holds follows from the layout alone; what is free does not. A launch file names no part."""
+    text = """format = 1
+[model]
+preset = "llama-3.1-8b"
+[data]
+sequence_length = 8192
+[batch]
+global_batch_sequences = 128
+[cluster]
+nodes = 4
+accelerators_per_node = 8
+[parallelism]
+pipeline = 2
+"""
+    rows = ranks(estimate(plan_of_text(text, "plan.toml"))).rows
+    named = text.replace("nodes = 4", 'nodes = 4\naccelerator = "h100-sxm"')
+    known = ranks(estimate(plan_of_text(named, "plan.toml")))
+    assert [row[-2] for row in rows] == ["?", "?"]
+    assert [row[:-2] for row in rows] == [row[:-2] for row in known.rows]
 
 
 def test_answers_fit_and_one_more_does_not(here) -> None:
