@@ -23,6 +23,13 @@ from trainplan.frozen import record
 UNSPLIT: Final = given("no sequence parallel", 1.0, "1", "plan file")
 NO_ROUTING: Final = given("no routing", 0.0, "s", "a dense layer")
 NO_NORMS: Final = given("no norms", 0.0, "1", "model.norm")
+FUSED_WIDTH: Final = given(
+    "width of routed experts that is passed over apart from products",
+    0.0,
+    "1",
+    "TransformerEngine d0067d0, pytorch/ops/fused/grouped_mlp.py: one kernel multiplies, gates, weighs and quantizes",
+    kind="file",
+)
 NO_SHARED: Final = given("no shared expert", 0.0, "1", "num_shared_experts")
 ONE_PROJECTION: Final = given("one projection", 1.0, "1", "definition")
 ONE_RANK: Final = given("one rank", 1.0, "1", "definition")
@@ -226,12 +233,9 @@ def _fused_bytes(
             here.tokens, share, hidden, here.split, norms, streams, inner["width"], heads, here.tensor
         )
     chosen = s["model.moe.num_experts_per_tok"]
-    if k.fused_experts:
-        from trainplan.formulas.newer import fused_expert_elementwise_bytes as fused  # few plans name it
-
-        return fused(here.tokens, share, hidden, here.split, norms, inner["shared"], heads, here.tensor, chosen)
+    routed = FUSED_WIDTH if k.fused_experts else inner["routed"]
     return f.expert_elementwise_bytes(
-        here.tokens, share, hidden, here.split, norms, inner["shared"], inner["routed"], heads, here.tensor, chosen
+        here.tokens, share, hidden, here.split, norms, inner["shared"], routed, heads, here.tensor, chosen
     )
 
 
