@@ -13,6 +13,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.small_plan import small
 
 from trainplan.catalogue import names
 from trainplan.checks import findings
@@ -29,26 +30,7 @@ NO_FINDING = {"none"}
 """Codes that say nothing is wrong."""
 
 ABSURD = settings(max_examples=150)
-WHOLE: dict[str, Any] = {
-    "format": 1,
-    "model": {
-        "num_hidden_layers": 4,
-        "hidden_size": 256,
-        "intermediate_size": 512,
-        "num_attention_heads": 8,
-        "vocab_size": 1024,
-    },
-    "data": {
-        "train_tokens": 2**30,
-        "sequence_length": 512,
-        "sampler": "megatron-blended",
-        "sources": [{"name": "web", "unique_tokens": "1T", "weight": 1.0}],
-    },
-    "batch": {"global_batch_sequences": 512},
-    "cluster": {"accelerator": "h100-sxm", "nodes": 4, "price_per_accelerator_hour": 2.0},
-    "utilization": {"value": 0.4},
-    "storage": {"write_bandwidth": "10GB/s", "read_bandwidth": "10GB/s"},
-}
+WHOLE = small()
 
 edges = {
     "count": st.sampled_from([1, 2, 7, 64, 4097, 10_001, 10**9]),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.small_plan import small
 
 from trainplan.estimation import Estimate, estimate
 from trainplan.formulas import reliability as f
@@ -18,31 +19,9 @@ WHOLE = settings(max_examples=30)
 
 
 def of(**changes: Any) -> Estimate:
-    """A whole plan with fields changed by `table__field`."""
-    data: dict[str, Any] = {
-        "format": 1,
-        "model": {
-            "num_hidden_layers": 4,
-            "hidden_size": 256,
-            "intermediate_size": 512,
-            "num_attention_heads": 8,
-            "vocab_size": 1024,
-        },
-        "data": {
-            "train_tokens": "1P",
-            "sequence_length": 512,
-            "sampler": "megatron-blended",
-            "sources": [{"name": "web", "unique_tokens": "1T", "weight": 1.0}],
-        },
-        "batch": {"global_batch_sequences": 512},
-        "cluster": {"accelerator": "h100-sxm", "nodes": 16, "price_per_accelerator_hour": 2.0},
-        "utilization": {"value": 0.4},
-        "storage": {"write_bandwidth": "10GB/s", "read_bandwidth": "10GB/s", "capacity": "1PB"},
-    }
-    for path, value in changes.items():
-        table, field = path.split("__")
-        data.setdefault(table, {})[field] = value
-    return estimate(Plan.model_validate(data))
+    """Of a longer run on more nodes, with room for its checkpoints; fields changed by `table__field`."""
+    longer = {"data__train_tokens": "1P", "cluster__nodes": 16, "storage__capacity": "1PB"}
+    return estimate(Plan.model_validate(small(**longer | changes)))
 
 
 def number(found: Estimate, key: str) -> float:

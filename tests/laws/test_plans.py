@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.laws.small_plan import small
 
 from trainplan.estimation import Estimate, estimate
 from trainplan.files.save import save
@@ -24,34 +25,6 @@ PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 TODAY = dt.date(2026, 12, 1)
 
 WHOLE = settings(max_examples=40)
-
-
-def small(**changes: Any) -> dict[str, Any]:
-    """A whole plan as parsed TOML, with fields changed by `table__field`."""
-    data: dict[str, Any] = {
-        "format": 1,
-        "model": {
-            "num_hidden_layers": 4,
-            "hidden_size": 256,
-            "intermediate_size": 512,
-            "num_attention_heads": 8,
-            "vocab_size": 1024,
-        },
-        "data": {
-            "train_tokens": 2**30,
-            "sequence_length": 512,
-            "sampler": "megatron-blended",
-            "sources": [{"name": "web", "unique_tokens": "1T", "weight": 1.0}],
-        },
-        "batch": {"global_batch_sequences": 512},
-        "cluster": {"accelerator": "h100-sxm", "nodes": 4, "price_per_accelerator_hour": 2.0},
-        "utilization": {"value": 0.4},
-        "storage": {"write_bandwidth": "10GB/s", "read_bandwidth": "10GB/s"},
-    }
-    for path, value in changes.items():
-        table, field = path.split("__")
-        data.setdefault(table, {})[field] = value
-    return data
 
 
 def of(data: dict[str, Any]) -> Estimate:
