@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trainplan.unit import whole_number
 from trainplan_tui.sheets.asking import PathSheet
-from trainplan_tui.sheets.beginning import ask_config, begin, copy_example
+from trainplan_tui.sheets.beginning import begin, copy_example
 from trainplan_tui.sheets.listing import LETTERS, MOVES
 from trainplan_tui.sheets.offers import example_offers, lost_plans, recent_offers
 from trainplan_tui.sheets.sheet import Host
@@ -55,6 +55,8 @@ class StartSheet(StartPage):
 
             host.open_sheet(NewPlanSheet(host, self.today))
         elif key == "i":
+            from trainplan_tui.sheets.importing import ask_config
+
             ask_config(host, self.today)
         elif key == "o":
             host.open_sheet(PathSheet(host, "open", "open a plan", "a plan file; tab completes", "", self._begin))

@@ -24,7 +24,7 @@ HELP = (
     "1-9        open that plan; an example is copied first, and the copy is opened",
     "up down    move; enter opens the plan under the cursor",
     "n          seven questions, each with a suggestion; the file is written at the end",
-    "i          a plan of a config.json, Megatron, DeepSpeed or torchtitan file",
+    "i          a plan of a config.json, Megatron, DeepSpeed or torchtitan files, one or several",
     "o          a path, completed by tab",
     "r          edits that an earlier session lost, where there are any",
     "q          quit",
