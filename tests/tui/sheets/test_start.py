@@ -188,3 +188,21 @@ async def test_a_config_that_contradicts_itself_is_no_plan(drive: Drive) -> None
         assert "no plan is made of this" in app.screen
         await app.press("enter")
         assert not Path("bad.toml").exists()
+
+
+async def test_what_is_wrong_with_a_file_stands_whole_and_scrolls(drive: Drive) -> None:
+    """Every error at once, none cut at the edge of the window; what has no place in the file is given none."""
+    wrong = "".join(f"wrong_{number} = 1\n" for number in range(20))
+    Path("bad.toml").write_text(f"format = 1\n[data]\n{wrong}", encoding="utf-8")
+    async with drive() as app:
+        await app.press("o", "gone.toml", "enter")
+        assert "gone.toml: the file does not exist" in app.screen
+        await app.press("esc", "o", "bad.toml", "enter")
+        assert "preprocessing_changed and 4 more" in " ".join(app.screen.split())
+        assert "wrong_19" not in app.screen
+        await app.press("G")
+        assert "bad.toml:22:1: unknown field data.wrong_19" in app.screen
+        await app.press("x")
+        assert "new plan by 7 questions" in app.screen
+        await app.press("?")
+        assert "the file is written at the end" in " ".join(app.screen.split()), "not cut at 80 columns"

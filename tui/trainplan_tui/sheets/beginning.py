@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trainplan.files.save import SaveError, save
-from trainplan.plan.read import PlanError, Unusable, open_plan
+from trainplan.plan.read import Opened, Unusable, plan_of_text
 from trainplan.plan.source import SourceError, read_source
 from trainplan_tui.session import Session
 from trainplan_tui.sheets.asking import PathSheet
@@ -33,12 +33,31 @@ def examples() -> tuple[Path, ...]:
         return ()
 
 
-def begin(host: Host, path: Path, today: dt.date) -> tuple[PlanError, ...]:
-    """Open a plan in the app, and offer what was lost of it; its errors where it cannot be used."""
+class NotOpenedError(Exception):
+    """Why a plan cannot be used, each reason in a sentence."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__("\n".join(reasons))
+        self.reasons = reasons
+
+
+def opened(path: Path) -> Opened:
+    """A plan file, read and validated. Raises NotOpenedError; what is wrong with the file as a whole has no line and column."""
     try:
-        session = Session(open_plan(path), today)
+        source = read_source(path)
+        return Opened(plan_of_text(source.text, str(path)), source)
+    except SourceError as error:
+        raise NotOpenedError((f"{path}: {error.message}{f'. {error.fix}' if error.fix else ''}",)) from None
     except Unusable as error:
-        return error.errors
+        raise NotOpenedError(tuple(map(str, error.errors))) from None
+
+
+def begin(host: Host, path: Path, today: dt.date) -> tuple[str, ...]:
+    """Open a plan in the app, and offer what was lost of it; why not where it cannot be used."""
+    try:
+        session = Session(opened(path), today)
+    except NotOpenedError as error:
+        return error.reasons
     host.open_session(session)
     session.keep()
     from trainplan_tui.sheets.recovering import recovery_sheet
@@ -67,7 +86,7 @@ def write_and_begin(host: Host, path: Path, text: str, today: dt.date) -> bool:
         host.message = str(error)
         return False
     errors = begin(host, path, today)
-    host.message = str(errors[0]) if errors else f"wrote {path}"
+    host.message = errors[0] if errors else f"wrote {path}"
     return not errors
 
 

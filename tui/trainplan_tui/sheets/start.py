@@ -33,7 +33,9 @@ class StartSheet(StartPage):
 
     def take(self, key: str, character: str | None) -> None:
         """A plan, a way to begin one, or the end."""
-        if self.helping or self.errors:
+        if (self.helping or self.errors) and (key in MOVES or key in LETTERS):
+            self.read += MOVES.get(key) or LETTERS[key]
+        elif self.helping or self.errors:
             self.helping, self.errors = False, ()
         elif 0 < (place := whole_number(key) or 0) <= len(self.offers):
             self._open(place - 1)
@@ -84,7 +86,7 @@ class StartSheet(StartPage):
     def footer(self) -> Sequence[Entry]:
         """What works here."""
         if self.helping or self.errors:
-            return [Entry("any key", "back")]
+            return [Entry("up down", "scroll"), Entry("any other key", "back")]
         recover = [Entry("r", "recover")] if self.lost else []
         openable = [Entry("enter", "open")] if self.offers else []
         keys = [
