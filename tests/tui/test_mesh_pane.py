@@ -296,3 +296,10 @@ async def test_a_finding_leads_into_the_pane_that_it_names(play, example, keys: 
     broken = example.replace("\ntensor = 1", "\ntensor = 7")
     app = await play(broken, keys)
     assert (app.cursor.shown_pane.module, app.row().id) == ("mesh", "parallelism.tensor")
+
+
+async def test_a_field_of_the_low_grid_wears_the_sign_of_its_finding(play, example) -> None:
+    """The grid has two fields a row: the worse finding of both stands in front."""
+    app = await play(example.replace("tensor = 1", "tensor = 3"), "5")
+    (row,) = [line for line in app.seen if "tensor        [" in line]
+    assert row[1] == "E", row

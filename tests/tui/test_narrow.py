@@ -109,3 +109,56 @@ async def test_an_edit_that_moves_one_number_says_so_in_the_singular(play, examp
         assert ": 2 numbers moved" in outcome(app.session, "data.train_tokens", "15T", 2)
 
     await play(example, "", then=told)
+
+
+ROWS = (
+    ("2", "data.sources.math"),
+    ("2 v", "data.sources.math"),
+    ("2", "data.stages.anneal"),
+    ("3", "claim 0"),
+    ("3", "claim predicted"),
+    ("4 v", "memory.ranks.0.total"),
+    ("5 v", "time of data"),
+    ("8", "evaluation.tasks.hellaswag.standard_error"),
+    ("9", "pilot.unit.checks.tokenizer_round_trip"),
+    ("0", "readiness.cost"),
+    ("0 v", "readiness.cost"),
+)
+
+
+@pytest.mark.parametrize("width", [60, 67, 74, 79])
+@pytest.mark.parametrize(("pane", "id_"), ROWS)
+async def test_tables_scroll_behind_their_first_column(play, example, width: int, pane: str, id_: str) -> None:
+    """No column is cut in two, and `l` brings every one of them: half a number would be another number."""
+
+    def words(app) -> set[str]:
+        app.paint()
+        (row,) = [line for line in lines_of(app)[3:] if line.startswith(">")]
+        return {word for word in row[1:].removesuffix("…").split() if any(letter.isalnum() for letter in word)}
+
+    async def look(app, pilot) -> None:
+        for _ in range(100):
+            if app.session.shown.runs:
+                break
+            await pilot.pause(0.05)
+        app.cursor.put(next(row for row in app.rows() if row.id.startswith(id_)))
+        app.told = words(app)
+        for _ in range(12):
+            app.do("cell.next")
+            more = words(app)
+            assert app.window.width >= 80 or more <= whole.told, more - whole.told
+            app.told |= more
+
+    whole = await play(example, pane, (80, 40), then=look)
+    app = await play(example, pane, (width, 40), then=look)
+    assert app.told == whole.told
+
+
+async def test_a_box_behind_the_window_is_edited_in_sight(play, example) -> None:
+    """The threshold of a check stands behind its measured value at 60 columns; the row goes on behind both."""
+    app = await play(example, "9 l", (60, 18))
+    assert any("[      >= 1]" in line for line in app.seen), app.seen
+    app = await play(example, "9 l l l enter", (60, 18))
+    assert any("[>= 1      ]" in line for line in app.seen), app.seen
+    app = await play(example, "9 l enter 0", (60, 18))
+    assert any("% or = 0" in line for line in app.seen[-4:]), "an error is told whole where there is room"

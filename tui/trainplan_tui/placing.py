@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainplan_tui.panes.rows import BodyRow
+from trainplan_tui.panes.rows import BodyRow, last_cell
 from trainplan_tui.panes.specs import PANES, Pane
 
 
@@ -68,9 +68,9 @@ class Cursor:
         self.put_at(rows, here[min(max(at + step, 0), len(here) - 1)])
 
     def move_cell(self, rows: Sequence[BodyRow], step: int) -> None:
-        """Move inside a row with several boxes."""
-        boxes = rows[self.position(rows)].boxes if rows else ()
-        self.cell = min(max(self.cell + step, 0), max(0, len(boxes) - 1))
+        """Move inside a row with several boxes, or with more columns than there is room for."""
+        last = last_cell(rows[self.position(rows)]) if rows else 0
+        self.cell = min(max(self.cell + step, 0), last)
 
     def go(self, pane: int) -> None:
         """Show another pane; the cursor is where it was there."""

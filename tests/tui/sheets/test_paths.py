@@ -54,3 +54,9 @@ async def test_a_path_that_cannot_be_is_said_on_the_start_page(opener: str, driv
             await app.press(*["esc"] * 6)
             assert app.app.opened is None
             assert app.app.fault is None
+
+
+async def test_a_wrong_path_to_compare_with_has_no_place_in_a_file(plan: Path, drive: Drive) -> None:
+    async with drive(plan) as app:
+        await app.press("c", "gone.toml", "enter")
+        assert "gone.toml: the file does not exist" in app.screen

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from trainplan.plan.read import open_plan
+from trainplan_tui.cli import main
 from trainplan_tui.sheets.beginning import examples
 
 if TYPE_CHECKING:
@@ -68,7 +71,9 @@ async def test_a_config_becomes_a_plan(drive: Drive) -> None:
     }
     Path("tiny.json").write_text(json.dumps(config), encoding="utf-8")
     async with drive() as app:
-        await app.press("i", "tiny.json", "enter", "enter")
+        await app.press("i", "tiny.json", "enter")
+        assert "everything that the files say is in the plan" in app.screen
+        await app.press("enter", "enter")
         assert app.session.path == Path("tiny.toml")
         assert app.session.history.now.plan.model.hidden_size == 64
 
@@ -142,10 +147,62 @@ async def test_a_launch_script_is_imported_as_a_config_is(drive: Drive) -> None:
     async with drive() as app:
         assert "i import config.json, Megatron arguments, torchtitan, DeepSpeed" in app.screen
         await app.press("i", *"wrong.sh", "enter")
-        assert "wrong.sh:1:39: --num-layers is 'y'. A whole number from 1 is right (and 2 more)" in " ".join(
-            app.screen.split()
-        )
+        assert "E wrong.sh:1:39: --num-layers is 'y'. A whole number from 1 is right" in app.screen
+        assert "E wrong.sh:1:55: --hidden-size is 'x'. A whole number from 1 is right" in app.screen
+        assert "enter" not in app.screen.splitlines()[-1], "nothing is there to be written"
         await app.press("esc", "i", *"train.sh", "enter")
-        assert "the plan of train.sh; not known: --own of line 1; 1 note" in app.screen
-        await app.press("enter")
+        assert "i not known here, and not read: --own of line 1" in app.screen
+        await app.press("enter", "enter")
         assert "num_hidden_layers = 4" in Path("train.toml").read_text(encoding="utf-8")
+
+
+async def test_import_tells_all_that_the_command_line_tells_of_several_files(
+    drive: Drive, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every sentence stands whole on the page, and one more file is read together with those before."""
+    Path("train.sh").write_text(SCRIPT.replace("--own", "--micro-batch-size 2 --own"), encoding="utf-8")
+    Path("ds.json").write_text('{"zero_optimization": {"stage": 1}, "steps_per_print": 10}', encoding="utf-8")
+    Path("other.json").write_text('{"train_micro_batch_size_per_gpu": 4}', encoding="utf-8")
+    assert main(["import", "train.sh", "ds.json"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) > 2
+    async with drive(size=(80, 40)) as app:
+        await app.press("i", *"train.sh", "enter", "a", *"ds.json", "enter")
+        page = " ".join(line[3:] for line in app.screen.splitlines())
+        for sentence in told:
+            assert sentence in " ".join(page.split())
+        await app.press("a", *"other.json", "enter")
+        assert "no plan is made of this" in app.screen
+        await app.press("D")
+        assert "no plan is made of this" not in app.screen
+        await app.press("enter", "enter")
+        assert app.session.history.now.plan.parallelism.sharding == "zero-1"
+
+
+async def test_a_config_that_contradicts_itself_is_no_plan(drive: Drive) -> None:
+    """As the command line has it: every reason, and nothing to write."""
+    config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "vocab_size": -5}
+    Path("bad.json").write_text(json.dumps(config), encoding="utf-8")
+    async with drive() as app:
+        await app.press("i", "bad.json", "enter")
+        assert "no plan is made of this" in app.screen
+        await app.press("enter")
+        assert not Path("bad.toml").exists()
+
+
+async def test_what_is_wrong_with_a_file_stands_whole_and_scrolls(drive: Drive) -> None:
+    """Every error at once, none cut at the edge of the window; what has no place in the file is given none."""
+    wrong = "".join(f"wrong_{number} = 1\n" for number in range(20))
+    Path("bad.toml").write_text(f"format = 1\n[data]\n{wrong}", encoding="utf-8")
+    async with drive() as app:
+        await app.press("o", "gone.toml", "enter")
+        assert "gone.toml: the file does not exist" in app.screen
+        await app.press("esc", "o", "bad.toml", "enter")
+        assert "preprocessing_changed and 4 more" in " ".join(app.screen.split())
+        assert "wrong_19" not in app.screen
+        await app.press("G")
+        assert "bad.toml:22:1: unknown field data.wrong_19" in app.screen
+        await app.press("x")
+        assert "new plan by 7 questions" in app.screen
+        await app.press("?")
+        assert "the file is written at the end" in " ".join(app.screen.split()), "not cut at 80 columns"

@@ -7,7 +7,7 @@ from typing import Final
 
 from trainplan_tui.keys import ELSEWHERE
 from trainplan_tui.panes.names import is_item
-from trainplan_tui.panes.rows import BodyRow
+from trainplan_tui.panes.rows import BodyRow, last_cell
 from trainplan_tui.sheets.sheet import Host, Sheet
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.widgets.frame import Entry
@@ -49,6 +49,7 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     shown += [one for one in OF_PANE.get(module, ()) if module in ("pilot", "ready") and not _refused(one[0], row)]
     shown += [("row.explain", "explain")] if first in ("edit", "edit field") and module != "pilot" else []
     shown += [("field.up", "step")] if row and row.boxes and module != "pilot" else []
+    shown += [("cell.next", "columns" if row.edges else "cell")] if row and last_cell(row) else []
     if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
         shown += [("pane.view", "view")]
     if module == "tokens" and row and row.id.startswith(("data.sources", "data.stages")):
@@ -144,4 +145,8 @@ def _everywhere(host: Host) -> list[tuple[str, str]]:
 
 def _key(host: Host, id_: str) -> str:
     key = host.keymap.shown(id_)
-    return f"{key} {host.keymap.shown('field.down')}".strip() if id_ == "field.up" else key
+    other = {"field.up": "field.down", "cell.next": "cell.previous"}.get(id_, "")
+    both = (
+        (key, host.keymap.shown(other)) if id_ == "field.up" else (host.keymap.shown(other), key) if other else (key,)
+    )
+    return " ".join(filter(None, both))

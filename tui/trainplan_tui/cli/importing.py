@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trainplan.plan.source import SourceError
 from trainplan_tui.cli.creating import write_new
 from trainplan_tui.cli.running import Options, Refused, complain, say
+from trainplan_tui.imported import sentences
 
 if TYPE_CHECKING:
     from trainplan.interop.huggingface.config import Imported
@@ -43,19 +44,8 @@ def _launched(options: Options, texts: list[tuple[str, str]]) -> int:
 
 
 def _told(made: Made) -> None:
-    for note in made.notes:
-        complain(note)
-    listed = {
-        "not known here, and not read": made.unknown,
-        "read, and no field of a plan says it": made.fieldless,
-        "read, and no value of the plan stands on it alone": made.idle,
-        "known, and no plan rests on it": made.silent,
-    }
-    for what, names in listed.items():
-        if names:
-            complain(f"{what}: {', '.join(names)}")
-    for finding in made.findings:
-        complain(finding)
+    for sentence in sentences(made):
+        complain(sentence)
 
 
 def _written(options: Options, text: str) -> int:

@@ -9,14 +9,16 @@ from trainplan.evidence.nearest import Near, claim_of_prediction, claim_of_run, 
 from trainplan.evidence.published import Run
 from trainplan.labels.series import series
 from trainplan.quantity.figure import Figure
-from trainplan_tui.panes.rows import BodyRow, note_row
+from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, table_rows
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas
 
 PREFIX: Final = "claim "
 PREDICTED: Final = "claim predicted"
-ENDS: Final = (43, 52, 63, 70, 79)
+NAME: Final = 36
+"""Last cell of the run's name."""
+ENDS: Final = (43, 51, 63, 70, 79)
 """Last cells of accelerators, length, rate, utilization, and the difference to the plan."""
 
 
@@ -36,18 +38,19 @@ def claim_rows(shown: Shown, width: int, glyphs: Glyphs, most: int) -> list[Body
     if not shown.runs:
         return [note_row("published runs are being read", width, glyphs)]
     found = nearest(shown)[:most]
-    head = Canvas(width, glyphs)
-    head.put(4, "nearest published runs", "dim", end=36)
+    whole = max(width, TABLE)
+    head = Canvas(whole, glyphs)
+    head.put(4, "nearest published runs", "dim", end=NAME)
     for end, word in zip(ENDS, ("acc", "seq", "tok/s/acc", "MFU", "vs plan"), strict=True):
         head.right(end, word, "dim")
     rows = [BodyRow("", "picture", head.line())]
-    rows += [_run_row(place, near, shown, width, glyphs) for place, near in enumerate(found)]
-    return [*rows, *_predicted(shown, width, glyphs)]
+    rows += [_run_row(place, near, shown, whole, glyphs) for place, near in enumerate(found)]
+    return table_rows([*rows, *_predicted(shown, whole, glyphs)], (NAME, *ENDS), width)
 
 
 def _run_row(place: int, near: Near, shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
     canvas, run = Canvas(width, glyphs), near.run
-    canvas.put(4, readable(run), end=36)
+    canvas.put(4, readable(run), end=NAME)
     texts = (
         f"{run.accelerators:,.0f}",
         f"{run.sequence_length:,.0f}",
@@ -100,9 +103,9 @@ def _predicted(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
         return []
     value = claim["utilization.value"]
     canvas = Canvas(width, glyphs)
-    canvas.put(4, "predicted from the layout", end=36)
+    canvas.put(4, "predicted from the layout", end=NAME)
     edges = f"{100 * claim['utilization.low']:.1f} to {100 * claim['utilization.high']:.1f}"
-    canvas.right(ENDS[2], edges, "dim", start=38)
+    canvas.right(ENDS[2], edges, "dim", start=ENDS[1] + 1)
     canvas.right(ENDS[3], f"{100 * value:.1f}")
     canvas.right(ENDS[4], _against(value, shown))
     return [BodyRow(PREDICTED, "figure", canvas.line())]

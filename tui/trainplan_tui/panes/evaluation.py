@@ -7,13 +7,15 @@ from trainplan.rows.operation import EVALUATION as LEDGER
 from trainplan.views.listings import tasks
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, EVALUATION
-from trainplan_tui.panes.rows import BodyRow, note_row
+from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, table_rows
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import stacked_bar
 from trainplan_tui.widgets.frame import rule
 
+NAME = 22
+"""Last cell of the task's name."""
 ENDS = (30, 36, 46, 55, 64, 72, 80)
 """Last cells of the columns after the task's name."""
 
@@ -30,18 +32,20 @@ def _tasks(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = tasks(shown.estimate)
     if not listing.rows:
         return [note_row("No tasks. Evaluation costs nothing and shows nothing. a adds one", width, glyphs)]
-    head = Canvas(width, glyphs)
+    whole = max(width, TABLE)
+    head = Canvas(whole, glyphs)
     head.put(4, listing.heads[0], "dim")
     for end, word in zip(ENDS, listing.heads[1:], strict=True):
-        head.right(min(end, width), word, "dim")
-    return [BodyRow("", "picture", head.line()), *(_task(row, width, glyphs) for row in listing.rows)]
+        head.right(end, word, "dim")
+    found = [BodyRow("", "picture", head.line()), *(_task(row, whole, glyphs) for row in listing.rows)]
+    return table_rows(found, (NAME, *ENDS), width)
 
 
 def _task(texts: tuple[str, ...], width: int, glyphs: Glyphs) -> BodyRow:
     canvas = Canvas(width, glyphs)
-    canvas.put(4, texts[0], end=22)
+    canvas.put(4, texts[0], end=NAME)
     for end, text in zip(ENDS, texts[1:], strict=True):
-        canvas.right(min(end, width), text)
+        canvas.right(end, text)
     return BodyRow(f"evaluation.tasks.{texts[0]}.standard_error", "figure", canvas.line())
 
 

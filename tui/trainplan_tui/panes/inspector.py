@@ -138,7 +138,7 @@ def _of_source(id_: str, shown: Shown) -> list[str]:
         for word, value in (("seen", source.seen), ("effective", source.effective))
         if isinstance(value, Figure)
     ]
-    epochs = f"; {source.epochs:.0f} epochs built" if isinstance(source.epochs, Figure) else ""
+    epochs = f"; {numbered(round(source.epochs), 'epoch')} built" if isinstance(source.epochs, Figure) else ""
     return [f"passes = {filled} = {source.passes:.4g}{limit}", f"{made}; {', '.join(kept)}{epochs}"]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from textwrap import wrap
 
 from trainplan.views.listings import Listing
-from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
+from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, rule_row, table_rows
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line, Role
@@ -23,20 +24,24 @@ def listing_rows(listing: Listing, width: int, glyphs: Glyphs, *, reach: str, id
 
     `ids` are those of rows that lead to no field but can be explained, in their order.
 
-    Columns that do not fit are left out from the right, whole.
+    Columns that do not fit scroll behind the first; those for which there is no room in `TABLE` are left out from the right, whole.
     """
     title = rule_row(listing.title, width, glyphs)
     if not listing.rows:
         return [title, note_row("none", width, glyphs)]
     long = len(listing.heads) > 1 and max(cells(row[-1]) for row in listing.rows) > LONG
-    kept = _columns(listing, len(listing.heads) - long, width)
-    found = [title]
+    whole = max(width, TABLE)
+    kept = _columns(listing, len(listing.heads) - long, whole)
+    found, edges = [title], tuple(accumulate((room + GAP for room, _ in kept), initial=START - 1 - GAP))[1:]
     if not long or len(kept) > 1:
-        found.append(BodyRow("", "picture", _line(listing.heads, kept, width, glyphs, role="dim")))
+        heads = BodyRow("", "picture", _line(listing.heads, kept, whole, glyphs, role="dim"))
+        found += table_rows([heads], edges, width)
     for place, row in enumerate(listing.rows):
         path = listing.paths[place] if place < len(listing.paths) else ""
         id_ = f"walk {reach}{place} {path}" if path else "".join(ids[place : place + 1])
-        found.append(BodyRow(id_, "figure" if id_ else "picture", _line(row, kept, width, glyphs)))
+        found += table_rows(
+            [BodyRow(id_, "figure" if id_ else "picture", _line(row, kept, whole, glyphs))], edges, width
+        )
         if long:
             found += [note_row(f"  {line}", width, glyphs) for line in wrap(row[-1], width - 8, break_on_hyphens=False)]
     return found

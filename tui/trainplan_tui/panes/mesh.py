@@ -16,7 +16,7 @@ from trainplan.views.listings import transfers
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
-from trainplan_tui.panes.rows import BodyRow, Box, is_low, note_row, rule_row
+from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -88,6 +88,9 @@ def _grid_row(row: tuple[str, str, str], shown: Shown, width: int, glyphs: Glyph
     told = cells(FigureRow(row[2], numbers.percent if row[2].endswith("bubble") else None), shown.estimate)
     canvas.put(59, SHORTER.get(row[2], told.label), "dim", end=72)
     canvas.right(width - 1, f"{told.value} {told.unit}".strip(), bold=shown.valid)
+    found = [finding for path in row[:2] if (finding := shown.finding_of(path)) is not None]
+    if found:
+        canvas.put(2, *SIGNS[min((finding.severity for finding in found), key=list(SIGNS).index)])
     return BodyRow(row[0], "field", canvas.line(), tuple(boxes))
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from trainplan.review.ladder import CheckState
 from trainplan.review.state import RungReview
-from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, finding_row, note_row, rule_row
+from trainplan_tui.panes.rows import SIGNS, TABLE, BodyRow, Box, finding_row, note_row, rule_row, table_rows
 from trainplan_tui.panes.standing import RUNG_ROLES, ladder_line
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
@@ -16,13 +16,15 @@ from trainplan_tui.widgets.frame import rule
 PREFIX: Final = "pilot."
 METRIC, MEASURED, LIMIT, STATE, FILE = 18, 49, 59, 71, 79
 """First cells of the columns after the rung's name."""
+EDGES: Final = (MEASURED - 2, MEASURED + 8, LIMIT + 10, FILE - 2, 80)
+"""Where columns end; the rung and its check are one."""
 
 
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
     """Heads, one line a check, the ladder, what was found."""
     reviewed = shown.reviewed
     found = [finding_row(item, width, glyphs) for item in reviewed.findings if item.budget == "pilot"]
-    told = [_heads(width, glyphs)]
+    told = table_rows([_heads(max(width, TABLE), glyphs)], EDGES, width)
     for one in reviewed.now.rungs:
         told += _rung(one, shown, width, glyphs)
     return [*told, *_ladder(reviewed.now.rungs, width, glyphs), *found, *_nothing(reviewed.now.rungs, width, glyphs)]
@@ -38,7 +40,8 @@ def _heads(width: int, glyphs: Glyphs) -> BodyRow:
 
 def _rung(one: RungReview, shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     rung = one.rung
-    found = [_check(one, check, place, width, glyphs) for place, check in enumerate(rung.checks)]
+    whole = [_check(one, check, place, max(width, TABLE), glyphs) for place, check in enumerate(rung.checks)]
+    found = table_rows(whole, EDGES, width)
     why = f"waived: {rung.reason}" if one.state == "waived" else ""
     why = why or (f"waits for {rung.waits_for}" if one.state == "waiting" else "")
     why = why or (f"stale since {one.changed[0]}" if one.state == "stale" else "")

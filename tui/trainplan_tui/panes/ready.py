@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Final
 
 from trainplan.review.state import ORDER, ItemState, Review
-from trainplan_tui.panes.rows import BodyRow, finding_row, note_row, rule_row
+from trainplan_tui.panes.rows import TABLE, BodyRow, finding_row, note_row, rule_row, table_rows
 from trainplan_tui.panes.standing import ladder_line
 from trainplan_tui.state.dossier import Reviewed
 from trainplan_tui.state.shown import Shown
@@ -38,14 +38,20 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
         (61, "days left"),
         (72, "state"),
     )
-    body = [_heads(heads if view else MATRIX, width, glyphs)]
-    body += [draw(number, one, shown, reviewed, width, glyphs) for number, one in enumerate(reviewed.now.items, 1)]
+    whole = max(width, TABLE)
+    body = [_heads(heads if view else MATRIX, whole, glyphs)]
+    body += [draw(number, one, shown, reviewed, whole, glyphs) for number, one in enumerate(reviewed.now.items, 1)]
+    body = table_rows(body, (NAME, *(KIND_ENDS if view else MATRIX_ENDS)), width)
     body += [rule_row(f"{counts(reviewed.now)}: {verdict(reviewed)}", width, glyphs)]
     body += [note_row(line, width, glyphs, role) for line, role in _notes(shown, reviewed, NEXT if height < 30 else 10)]
     found = [finding_row(item, width, glyphs) for item in reviewed.findings if item.budget == "readiness"]
     return [*body, *([rule_row("findings", width, glyphs), *found] if found else [])]
 
 
+NAME: Final = 19
+"""Last cell of the item's name."""
+MATRIX_ENDS, KIND_ENDS = (25, 34, 43, 54, 80), (31, 42, 50, 59, 70, 80)
+"""Last cells of the columns behind it."""
 MATRIX: Final = ((5, "item"), (20, "check"), (28, "state"), (36, "by"), (45, "date"), (56, "why"))
 
 
@@ -59,7 +65,7 @@ def _heads(heads: tuple[tuple[int, str], ...], width: int, glyphs: Glyphs) -> Bo
 def _matrix(number: int, one: ItemState, shown: Shown, reviewed: Reviewed, width: int, glyphs: Glyphs) -> BodyRow:
     canvas = Canvas(width, glyphs)
     canvas.right(3, str(number))
-    canvas.put(5, one.item.name, bold=True, end=19)
+    canvas.put(5, one.item.name, bold=True, end=NAME)
     canvas.put(20, checked(shown, reviewed, one.item.name), end=25)
     canvas.put(26, sign(one, glyphs), ROLES[one.state])
     canvas.put(28, word(one, reviewed), ROLES[one.state], end=34)
@@ -81,7 +87,7 @@ def _kinds(number: int, one: ItemState, shown: Shown, reviewed: Reviewed, width:
     """What the program checked, what a person answered for, and what neither knows, in columns of their own."""
     canvas, told = Canvas(width, glyphs), [each.verdict for each in reviewed.checks_of(one.item.name)]
     canvas.right(3, str(number))
-    canvas.put(5, one.item.name, bold=True, end=19)
+    canvas.put(5, one.item.name, bold=True, end=NAME)
     parts = [f"{told.count(verdict)}{mark}" for verdict, mark in _marks(glyphs) if told.count(verdict)]
     canvas.put(21, " ".join(parts) or "-", end=31)
     attested = len(one.last.attested) if one.last and one.last.kind == "sign" else 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final, Literal
 
 from trainplan.finding import Finding
 from trainplan.frozen import frozen
@@ -30,12 +32,77 @@ class Box:
 
 @frozen
 class BodyRow:
-    """One line of a pane's body. An empty `id` cannot be reached by the cursor."""
+    """One line of a pane's body. An empty `id` cannot be reached by the cursor.
+
+    A row of a table is drawn for `TABLE` columns. Where the window has only `room` of them, what stands before the first of its
+    `edges` stays, the columns behind scroll, and none is cut: each ends at an edge. Without edges all of it has room.
+    """
 
     id: str
     kind: Kind
     line: Line
     boxes: tuple[Box, ...] = ()
+    edges: tuple[int, ...] = ()
+    room: int = 0
+
+
+TABLE: Final = 80
+"""Columns that a table needs."""
+STEP: Final = 10
+"""Columns that a table moves by where no box says how far."""
+
+
+def table_rows(rows: Sequence[BodyRow], edges: tuple[int, ...], width: int) -> list[BodyRow]:
+    """Rows drawn for `TABLE` columns, which end at `edges`, as rows of a table in a window of `width`."""
+    if width >= TABLE:
+        return list(rows)
+    return [BodyRow(row.id, row.kind, row.line, row.boxes, edges, width) for row in rows]
+
+
+def shift_of(row: BodyRow, cell: int, *, typing: bool = False) -> int:
+    """Columns that a table is moved by, so that a cell of the row under the cursor shows; cells go on behind the last box."""
+    if not row.edges:
+        return 0
+    fixed, most, last = row.edges[0], row.edges[-1] - row.room, len(row.boxes) - 1
+    least = row.boxes[min(cell, last)].end + 2 - row.room if last >= 0 else 0
+    shifts = [edge - fixed for edge in row.edges if least <= edge - fixed < most] + [max(0, most)]
+    further = 0 if typing else max(0, cell - max(last, 0))
+    return min(shifts[min(further, len(shifts) - 1)], max(0, most)) if least > 0 or further else 0
+
+
+def last_cell(row: BodyRow) -> int:
+    """The last cell of a row: its last box, or what shows the end of its table."""
+    last = max(0, len(row.boxes) - 1)
+    if not row.edges:
+        return last
+    most = max(0, row.edges[-1] - row.room)
+    return next(cell for cell in range(last, last + len(row.edges) + 1) if shift_of(row, cell) >= most)
+
+
+def shifted_rows(rows: Sequence[BodyRow], at: int, cell: int, glyphs: Glyphs, *, typing: bool) -> Sequence[BodyRow]:
+    """The rows of a body, the table under the cursor moved to its cell; other tables stand at their beginning."""
+    if not any(row.edges for row in rows):
+        return rows
+    shift, found, place = shift_of(rows[at], cell, typing=typing), list[BodyRow](), 0
+    for edges, group in groupby(rows, key=lambda row: row.edges):
+        table = list(group)
+        here = place <= at < place + len(table)
+        found += [_shifted(row, shift if here else 0, glyphs) for row in table] if edges else table
+        place += len(table)
+    return found
+
+
+def _shifted(row: BodyRow, shift: int, glyphs: Glyphs) -> BodyRow:
+    """A row of a table as it stands in its window: only columns that are whole."""
+    edges, room = row.edges, row.room
+    left = min(edge for edge in edges if edge >= edges[0] + shift)
+    more = edges[-1] > shift + room
+    right = max(edge for edge in edges if edge < shift + room) if more else edges[-1]
+    canvas = Canvas(TABLE, glyphs)
+    canvas.spans(1, row.line)
+    boxes = tuple(Box(box.path, box.start - shift, box.end - shift, box.text, box.choices) for box in row.boxes)
+    line = canvas.scrolled(edges[0], range(left, max(left, right)), room, shift, more=more)
+    return BodyRow(row.id, row.kind, line, boxes, edges, room)
 
 
 @frozen

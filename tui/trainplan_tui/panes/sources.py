@@ -13,16 +13,22 @@ from trainplan.plan.tables import Stage
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.numbers import Scale
 from trainplan.quantity.unit import amount
-from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, note_row, rule_row
+from trainplan_tui.panes.rows import SIGNS, TABLE, BodyRow, Box, note_row, rule_row, table_rows
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas
 from trainplan_tui.widgets.bars import passes_axis, passes_bar
 
+NAME, STAGE = 9, 14
+"""Last cells of the names of sources and stages."""
 UNIQUE = (11, 16)
 WEIGHTS = ((20, 23), (27, 30))
 DRAWN, PASSES, MOVED, BAR = 38, 44, 50, 52
 WINDOW = len(WEIGHTS)
+STAGES = (STAGE, 25, 35, 44, 56, 80)
+BARS = (NAME, 17, 24, 31, DRAWN, PASSES, *range(MOVED, 81))
+DETAILS = (NAME, 17, 24, 31, DRAWN, PASSES, 51, 58, 66, 73, 80)
+"""Where columns end; a bar may be cut anywhere."""
 
 
 PASSED: Final = Scale(1, 2, "")
@@ -46,12 +52,13 @@ def source_rows(shown: Shown, view: int, width: int, glyphs: Glyphs) -> list[Bod
         return [BodyRow("data.sources", "figure", empty.line)]
     detail = is_detailed(shown, view)
     columns = _columns(shown, view)
-    head = _head(shown, columns, detail, width, glyphs)
+    whole = max(width, TABLE)
+    head = _head(shown, columns, detail, whole, glyphs)
     rows = [
-        _row(shown, place, source, columns, detail, width, glyphs)
+        _row(shown, place, source, columns, detail, whole, glyphs)
         for place, source in enumerate(shown.estimate.mixture.rows)
     ]
-    return [head, *rows]
+    return table_rows([head, *rows], DETAILS if detail else BARS, width)
 
 
 def _columns(shown: Shown, view: int) -> list[int | None]:
@@ -92,7 +99,7 @@ def _row(
     glyphs: Glyphs,
 ) -> BodyRow:
     canvas, name = Canvas(width, glyphs), source.name
-    canvas.put(4, name, end=9)
+    canvas.put(4, name, end=NAME)
     boxes = [_box(canvas, f"data.sources.{name}.unique_tokens", *UNIQUE, *_unique(shown, place))]
     for (start, end), stage in zip(WEIGHTS, columns, strict=False):
         boxes.append(_weight_box(canvas, shown, stage, name, start, end))
@@ -178,7 +185,8 @@ def stage_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     stages = shown.plan.data.stages
     if not stages:
         return []
-    canvas = Canvas(width, glyphs)
+    whole = max(width, TABLE)
+    canvas = Canvas(whole, glyphs)
     for column, word in (
         (4, "stage"),
         (17, "until"),
@@ -189,15 +197,13 @@ def stage_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     ):
         canvas.put(column, word, "dim")
     last = len(stages) - 1
-    return [
-        BodyRow("", "picture", canvas.line()),
-        *(_stage_row(shown, i, stage, i == last, width, glyphs) for i, stage in enumerate(stages)),
-    ]
+    found = [_stage_row(shown, i, stage, i == last, whole, glyphs) for i, stage in enumerate(stages)]
+    return table_rows([BodyRow("", "picture", canvas.line()), *found], STAGES, width)
 
 
 def _stage_row(shown: Shown, place: int, stage: Stage, last: bool, width: int, glyphs: Glyphs) -> BodyRow:
     canvas, path = Canvas(width, glyphs), f"data.stages.{stage.name or place}"
-    canvas.put(4, f"{place + 1} {stage.name or ''}", end=14)
+    canvas.put(4, f"{place + 1} {stage.name or ''}", end=STAGE)
     until = stage.until_tokens
     boxes = [_box(canvas, f"{path}.until_tokens", 17, 24, _typed(until) or ("end" if last else ""), _typed(until))]
     boxes.append(

@@ -23,6 +23,8 @@ SHORT: Final = {
 }
 """Names under the ladder's pieces, where they are shorter."""
 RUNG_ROLES: Final[dict[str, Role]] = {"failed": "error", "stale": "warn", "waiting": "warn"}
+LADDER: Final = 72
+"""Columns from which a piece of the ladder has three cells."""
 HISTORY = 6
 """Acts that the right side shows."""
 
@@ -128,8 +130,8 @@ def _checked(verdict: str, check: str, found: str) -> str:
 def ladder_line(rungs: tuple[RungReview, ...], width: int, glyphs: Glyphs) -> Line:
     """Seven pieces, each with its name: passed, stale, open."""
     pieces = {"passed": glyphs.solid, "stale": glyphs.stale, "waived": glyphs.stale}
-    canvas, column = Canvas(width, glyphs), 4
+    canvas, column, long = Canvas(width, glyphs), 4, 3 if width >= LADDER else 1
     for one in rungs:
-        column = canvas.put(column, pieces.get(one.state, glyphs.open) * 3, RUNG_ROLES.get(one.state, "text")) + 1
+        column = canvas.put(column, pieces.get(one.state, glyphs.open) * long, RUNG_ROLES.get(one.state, "text")) + 1
         column = canvas.put(column, SHORT.get(one.rung.name, one.rung.name)) + 1
     return canvas.line()

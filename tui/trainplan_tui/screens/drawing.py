@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.frozen import frozen
-from trainplan_tui.panes.rows import BodyRow, Box, heading, is_low
+from trainplan_tui.panes.rows import BodyRow, Box, heading, is_low, shifted_rows
 from trainplan_tui.panes.specs import PANES, Pane
 from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.state.shown import Shown
@@ -119,6 +119,7 @@ def _draw(shown: Shown, view: View, rows: Sequence[BodyRow], parts: Layout, shee
         _part(view, shown, low=is_low(ledger_width(width), len(parts.body))),
     )
     cursor = (2, 0)
+    rows = shifted_rows(rows, view.row, view.cell, glyphs, typing=view.typing is not None) if rows else rows
     for place, position in zip(parts.body, range(first, len(rows)), strict=False):
         here = position == view.row and bool(rows[position].id)
         lines[place], column = _row_line(rows[position], here, view)
@@ -168,7 +169,8 @@ def _row_line(row: BodyRow, here: bool, view: View) -> tuple[Line, int]:
     if not here:
         return canvas.line(), 0
     canvas.put(1, ">")
-    box = row.boxes[min(view.cell, len(row.boxes) - 1)] if row.boxes else None
+    behind = view.typing is None and view.cell >= len(row.boxes)
+    box = None if behind else row.boxes[min(view.cell, len(row.boxes) - 1)]
     if view.typing is not None and box is not None:
         column = _typed(canvas, row, box, view.typing)
         return canvas.line(), column
@@ -228,12 +230,12 @@ def _under_body(lines: list[Line], shown: Shown, view: View, rows: Sequence[Body
     position = f"row {places.index(view.row) + 1} of {len(places)}" if view.row in places else ""
     lines[parts.rule.start] = rule(key, view.width, "" if view.typing else position, view.glyphs)
     room = len(parts.inspector)
-    text = list(view.typing.error) if view.typing and view.typing.error else _fitted(sentences, view.width - 2, room)
+    wrong = view.typing.error if view.typing else ()
+    text = _fitted(wrong or sentences, view.width - 2, room)
     for index, place in enumerate(parts.inspector):
         if index < len(text):
-            role = "error" if view.typing and view.typing.error else "text"
             canvas = Canvas(view.width, view.glyphs)
-            canvas.put(2, text[index], role)
+            canvas.put(2, text[index], "error" if wrong else "text")
             lines[place] = canvas.line()
 
 

@@ -29,7 +29,7 @@ class LineSheet:
 
     def wanted(self, width: int) -> int:
         """Title, line, note, why it was refused, what the line could become."""
-        return 4 + len(reasons(self.refusal, width)) + min(6, len(self.offers))
+        return 3 + len(reasons(self.note, width)) + len(reasons(self.refusal, width)) + min(6, len(self.offers))
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """The line being typed under its title."""
@@ -39,7 +39,8 @@ class LineSheet:
         canvas.put(2, ":")
         canvas.put(4, seen.text, "error" if self.refusal else "edit")
         canvas.cursor(4 if self.line.all_selected else 4 + seen.column, 4 + seen.column)
-        found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line(), text_line(self.note, width, glyphs)]
+        found: list[Line] = [rule(self.title, width, "", glyphs), canvas.line()]
+        found += [text_line(piece, width, glyphs) for piece in reasons(self.note, width)]
         found += [text_line(reason, width, glyphs, role="error") for reason in reasons(self.refusal, width)]
         found += [text_line(offer, width, glyphs) for offer in self.offers[:6]]
         return found[:height] + [()] * (height - len(found))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainplan.estimation import estimate
-from trainplan.plan.read import Unusable, open_plan
 from trainplan_tui.sheets.asking import PathSheet
+from trainplan_tui.sheets.beginning import NotOpenedError, opened
 from trainplan_tui.sheets.difference import DifferenceSheet
 from trainplan_tui.sheets.sheet import Host
 
@@ -23,10 +23,10 @@ class CompareSheet(PathSheet):
 
     def _compare(self, path: Path) -> bool:
         try:
-            other = open_plan(path)
-        except Unusable as error:
-            more = len(error.errors) - 1
-            self.host.message = f"{error.errors[0]}{f'; and {more} more' if more else ''}"
+            other = opened(path)
+        except NotOpenedError as error:
+            more = len(error.reasons) - 1
+            self.host.message = f"{error.reasons[0]}{f'; and {more} more' if more else ''}"
             return False
         figures = estimate(other.plan, self.host.session.today)
         self.host.open_sheet(DifferenceSheet(self.host, figures, (path.name, self.host.session.path.name)))

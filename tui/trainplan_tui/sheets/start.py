@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trainplan.quantity.unit import whole_number
 from trainplan_tui.sheets.asking import PathSheet
-from trainplan_tui.sheets.beginning import ask_config, begin, copy_example
+from trainplan_tui.sheets.beginning import begin, copy_example
 from trainplan_tui.sheets.listing import LETTERS, MOVES
 from trainplan_tui.sheets.offers import example_offers, lost_plans, recent_offers
 from trainplan_tui.sheets.sheet import Host
@@ -33,7 +33,9 @@ class StartSheet(StartPage):
 
     def take(self, key: str, character: str | None) -> None:
         """A plan, a way to begin one, or the end."""
-        if self.helping or self.errors:
+        if (self.helping or self.errors) and (key in MOVES or key in LETTERS):
+            self.read += MOVES.get(key) or LETTERS[key]
+        elif self.helping or self.errors:
             self.helping, self.errors = False, ()
         elif 0 < (place := whole_number(key) or 0) <= len(self.offers):
             self._open(place - 1)
@@ -55,6 +57,8 @@ class StartSheet(StartPage):
 
             host.open_sheet(NewPlanSheet(host, self.today))
         elif key == "i":
+            from trainplan_tui.sheets.importing import ask_config
+
             ask_config(host, self.today)
         elif key == "o":
             host.open_sheet(PathSheet(host, "open", "open a plan", "a plan file; tab completes", "", self._begin))
@@ -82,7 +86,7 @@ class StartSheet(StartPage):
     def footer(self) -> Sequence[Entry]:
         """What works here."""
         if self.helping or self.errors:
-            return [Entry("any key", "back")]
+            return [Entry("up down", "scroll"), Entry("any other key", "back")]
         recover = [Entry("r", "recover")] if self.lost else []
         openable = [Entry("enter", "open")] if self.offers else []
         keys = [

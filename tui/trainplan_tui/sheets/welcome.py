@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainplan.files.recovery import Lost
-from trainplan.plan.read import PlanError
+from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import text_line, under_cursor
 from trainplan_tui.sheets.offers import Offer
 from trainplan_tui.text.glyphs import Glyphs
@@ -24,13 +24,13 @@ HELP = (
     "1-9        open that plan; an example is copied first, and the copy is opened",
     "up down    move; enter opens the plan under the cursor",
     "n          seven questions, each with a suggestion; the file is written at the end",
-    "i          a plan of a config.json, Megatron, DeepSpeed or torchtitan file",
+    "i          a plan of a config.json, Megatron, DeepSpeed or torchtitan files, one or several",
     "o          a path, completed by tab",
     "r          edits that an earlier session lost, where there are any",
     "q          quit",
-    "",
-    "any key goes back",
 )
+HANG = 11
+"""Blanks before the second row of a help line."""
 
 
 class StartPage:
@@ -40,9 +40,9 @@ class StartPage:
         self, glyphs: Glyphs, recent: Sequence[Offer], examples: Sequence[Offer], lost: Sequence[Lost]
     ) -> None:
         self.glyphs, self.recent, self.examples, self.lost = glyphs, recent, examples, lost
-        self.at = self.first = 0
+        self.at = self.first = self.read = 0
         self.place = 3
-        self.errors: tuple[PlanError, ...] = ()
+        self.errors: tuple[str, ...] = ()
         self.helping = False
 
     @property
@@ -59,8 +59,10 @@ class StartPage:
         top, under = self._top(width), self._under(width)
         body = self._help(width) if self.helping else self._errors(width) if self.errors else self._body(width)
         room = max(1, height - len(top) - len(under))
-        at = next((i for i, (_, number) in enumerate(body) if number == self.at), 0)
-        self.first = scrolled(self.first, room, at, len(body)) if len(body) > room else 0
+        reading = self.helping or bool(self.errors)
+        at = self.read if reading else next((i for i, (_, number) in enumerate(body) if number == self.at), 0)
+        self.read = min(max(self.read, 0), max(0, len(body) - room)) if reading else 0
+        self.first = self.read if reading else scrolled(self.first, room, at, len(body)) if len(body) > room else 0
         shown = body[self.first : self.first + room]
         self.place = len(top) + at - self.first
         padding: list[Line] = [()] * (room - len(shown))
@@ -121,11 +123,15 @@ class StartPage:
         return canvas.line()
 
     def _errors(self, width: int) -> list[tuple[Line, int]]:
-        texts = ["not opened:", *(str(error) for error in self.errors), "", "any key goes back"]
+        """Every error in full: a longer one goes on in the next row, and keys that move scroll what has no room."""
+        texts = ["not opened:", *(piece for error in self.errors for piece in wrapped(error, width - 3))]
         return [(text_line(text, width, self.glyphs, 2), -1) for text in texts]
 
     def _help(self, width: int) -> list[tuple[Line, int]]:
-        return [(text_line(text, width, self.glyphs, 2), -1) for text in HELP]
+        from textwrap import wrap
+
+        lines = (piece for text in HELP for piece in wrap(text, width - 3, subsequent_indent=" " * HANG) or [""])
+        return [(text_line(text, width, self.glyphs, 2), -1) for text in lines]
 
     def _under(self, width: int) -> list[Line]:
         """What is under the cursor, in full."""

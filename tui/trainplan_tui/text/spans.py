@@ -185,6 +185,20 @@ class Canvas:
         looks = self._cells.looks
         looks[start:stop] = [look._replace(underline=True) for look in looks[start:stop]]
 
+    def scrolled(self, fixed: int, shown: range, width: int, shift: int, *, more: bool) -> Line:
+        """The row in `width` cells: the first `fixed` stay, the `shown` ones stand `shift` cells to the left; the rest is left out.
+
+        A mark says that `more` follows.
+        """
+        part = Canvas(width)
+        for cells_, move in ((range(fixed), 0), (shown, shift)):
+            for cell in cells_:
+                part._cells.characters[cell - move] = self._cells.characters[cell]
+                part._cells.looks[cell - move] = self._cells.looks[cell]
+        if more:
+            part.put(width, self._more, "dim")
+        return part.line()
+
     def line(self) -> Line:
         """The row as spans, blanks included, neighbours of one look joined."""
         pairs = zip(self._cells.looks, self._cells.characters, strict=True)
