@@ -21,7 +21,8 @@ METRIC, MEASURED, LIMIT, STATE, FILE = 18, 49, 59, 71, 79
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
     """Heads, one line a check, the ladder, what was found."""
     reviewed = shown.reviewed
-    found = [finding_row(item, width, glyphs) for item in reviewed.findings if item.budget == "pilot"]
+    every = (*shown.findings, *reviewed.findings)
+    found = [finding_row(item, width, glyphs) for item in every if item.budget == "pilot"]
     told = [_heads(width, glyphs)]
     for one in reviewed.now.rungs:
         told += _rung(one, shown, width, glyphs)
