@@ -20,16 +20,19 @@ def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> l
     figures = [row for row in table.rows if isinstance(row, FigureRow)]
     lines = [f"{table.title}, decided here"] if fields else []
     lines += [f"  {_sentence(cells(row, now, saved))}; {row.path}" for row in fields]
-    lines += ["", f"{table.title}, follows"]
-    lines += [f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures]
-    for listing in (*mixture_of(table.budget, now), *listings_of(table.budget, now)):
-        lines += ["", f"{table.title}, {listing.title}", *_listed(listing)]
+    follows = ["", f"{table.title}, follows", *(f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures)]
+    listings = (*mixture_of(table.budget, now), *listings_of(table.budget, now))
+    listed = [line for one in listings for line in ("", f"{table.title}, {one.title}", *_listed(one))]
+    lines += [*listed, *follows] if table.budget in LISTED else [*follows, *listed]
     found = findings_of(table.budget, now)
     if found:
         lines += ["", f"{table.title}, findings", *(line for item in found for line in _finding(item))]
     lines = lines if lines[0] else lines[1:]
     return [piece for line in lines for piece in LINE.wrap(line) or [""]]
 
+
+LISTED: Final = ("tokens", "pilot", "readiness")
+"""Budgets whose rows are a listing, which comes first."""
 
 LINE: Final = TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
 """A fact on a line or more; an option of a command stays whole."""
