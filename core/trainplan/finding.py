@@ -53,6 +53,8 @@ HOMES: Final = {
     "storage": "storage",
     "reliability": "reliability",
     "evaluation": "evaluation",
+    "pilot": "pilot",
+    "readiness": "readiness",
 }
 """Budgets by the tables of the plan that belong to them; all others belong to compute."""
 

@@ -206,3 +206,54 @@ accelerators_per_node = 8
 )
 def test_a_plan_that_stopped_a_check_once_is_checked(text: str) -> None:
     assert findings(estimate(plan_of_text(text, "plan.toml")))
+
+
+WRITTEN_OUT = """format = 1
+[model]
+num_hidden_layers = 8
+hidden_size = 1024
+intermediate_size = 4096
+num_attention_heads = 16
+vocab_size = 32_000
+[model.moe]
+num_experts = 8
+num_experts_per_tok = 2
+moe_intermediate_size = 512
+[model.mla]
+kv_lora_rank = 128
+qk_nope_head_dim = 64
+qk_rope_head_dim = 32
+v_head_dim = 64
+[model.mtp]
+num_nextn_predict_layers = 1
+[data]
+train_tokens = "1T"
+sequence_length = 8192
+sampler = "megatron-blended"
+sources = [{ name = "web", unique_tokens = "2T" }]
+[batch]
+global_batch_sequences = 1024
+[training]
+framework = "torchtitan"
+[cluster]
+nodes = 16
+[parallelism]
+sharding = "hsdp"
+shard_size = 8
+context = 2
+[utilization]
+value = 0.4
+"""
+
+
+@pytest.mark.parametrize("part", ["h100-sxm", ""], ids=["a part", "no part"])
+@pytest.mark.parametrize("path", [one for one in paths(tomllib.loads(WRITTEN_OUT)) if one != ("format",)], ids=".".join)
+def test_a_model_that_no_preset_says_misses_any_of_its_fields(path: tuple[str, ...], part: str) -> None:
+    """Experts of a token that no entry says stopped `check`, and a dense width that no layer has stopped the walk."""
+    told = {"accelerator": part} if part else {"accelerators_per_node": 8}
+    whole = laid_over(tomllib.loads(WRITTEN_OUT), {"cluster": told})
+    half = estimate(plan_of_text(tomli_w.dumps(without(whole, path)), "plan.toml"))
+    assert all(finding.code for finding in findings(half))
+    assert all(one.rows for budget in TABLES for one in listings_of(budget, half))
+    found = walk(half.plan)
+    assert found is None or found.questions is not None

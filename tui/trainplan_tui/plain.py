@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
+from textwrap import TextWrapper
+from typing import Final
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
+from trainplan.evidence.published import published_runs
 from trainplan.finding import Finding
-from trainplan.quantity.figure import Figure
 from trainplan.rows.table import Cells, FieldRow, FigureRow, Table, cells
-from trainplan.views.explain import readable
+from trainplan.views.listings import Listing, listings_of
+from trainplan.views.mixing import mixture_of
 
 
 def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:
@@ -18,49 +20,47 @@ def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> l
     figures = [row for row in table.rows if isinstance(row, FigureRow)]
     lines = [f"{table.title}, decided here"] if fields else []
     lines += [f"  {_sentence(cells(row, now, saved))}; {row.path}" for row in fields]
-    if table.budget == "tokens":
-        lines += ["", f"{table.title}, sources", *_sources(now)]
-    lines += ["", *_listed(table, now)] if table.budget in LISTED else []
-    lines += ["", f"{table.title}, follows"]
-    lines += [f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures]
-    found = [item for item in findings(now) if item.budget == table.budget or table.budget == "overview"]
+    follows = ["", f"{table.title}, follows", *(f"  {_sentence(cells(row, now, saved))}; {row.key}" for row in figures)]
+    listings = (*mixture_of(table.budget, now), *listings_of(table.budget, now))
+    listed = [line for one in listings for line in ("", f"{table.title}, {one.title}", *_listed(one))]
+    lines += [*listed, *follows] if table.budget in LISTED else [*follows, *listed]
+    found = findings_of(table.budget, now)
     if found:
         lines += ["", f"{table.title}, findings", *(line for item in found for line in _finding(item))]
     lines = lines if lines[0] else lines[1:]
-    return [piece for line in lines for piece in wrap(line, 100, subsequent_indent="    ") or [""]]
+    return [piece for line in lines for piece in LINE.wrap(line) or [""]]
 
 
-LISTED = ("pilot", "readiness")
-"""Budgets whose rows are a listing."""
+LISTED: Final = ("tokens", "pilot", "readiness")
+"""Budgets whose rows are a listing, which comes first."""
+
+LINE: Final = TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
+"""A fact on a line or more; an option of a command stays whole."""
 
 
-def _listed(table: Table, now: Estimate) -> list[str]:
-    """Checks of the ladder, or readiness items, a sentence each."""
-    from trainplan.views.listings import listings_of
+def findings_of(budget: str, now: Estimate) -> list[Finding]:
+    """The findings that stand in the pane of a budget; all of them in the overview."""
+    budgets = (budget, *ALSO.get(budget, ()))
+    return [item for item in findings(now, published_runs()) if item.budget in budgets or budget == "overview"]
 
-    found: list[str] = []
-    for listing in listings_of(table.budget, now):
-        found.append(f"{table.title}, {listing.title}")
-        name = ""
-        for first, *rest in listing.rows:
-            name = first or name
-            told = [f"{head} {cell}" for head, cell in zip(listing.heads[1:], rest, strict=True) if cell]
-            found.append(f"  {', '.join((name, *told))}")
+
+ALSO: Final = {"compute": ("model",), "parallelism": ("communication",)}
+"""Budgets whose findings stand beside those of another one."""
+
+
+def _listed(listing: Listing) -> list[str]:
+    """Rows of a listing, a sentence each; a first cell that is empty is that of the row above."""
+    found, name = list[str](), ""
+    for first, *rest in listing.rows:
+        name = first or name
+        told = [f"{head} {cell}" for head, cell in zip(listing.heads[1:], rest, strict=True) if cell]
+        found.append(f"  {', '.join((name, *told))}")
     return found
 
 
 def _finding(item: Finding) -> list[str]:
     word = {"error": "ERROR", "warning": "WARNING", "info": "NOTE"}[item.severity]
     return [f"  {word} {item.code} {item.message}.", *([f"    fix: {item.fix}"] if item.fix else [])]
-
-
-def _sources(now: Estimate) -> list[str]:
-    found: list[str] = []
-    for source in now.mixture.rows:
-        told = [("unique", source.unique), ("drawn", source.drawn), ("passes", source.passes), ("share", source.share)]
-        parts = [f"{word} {readable(value, now)}" for word, value in told if isinstance(value, Figure)]
-        found.append(f"  {source.name}: {', '.join(parts) or 'cannot be told'}")
-    return found
 
 
 def _sentence(told: Cells) -> str:

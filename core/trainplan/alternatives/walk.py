@@ -147,13 +147,22 @@ def _tensor(path: Path) -> None:
 
 
 def _widths(path: Path, degree: int) -> str:
-    hidden, width = path.s["model.hidden_size"], path.s["model.intermediate_size"]
-    return f"h/t = {float(hidden) / degree:,.0f}, f/t = {float(width) / degree:,.0f}"
+    return ", ".join(f"{letter}/t = {size / degree:,.0f}" for letter, size, _ in _sizes(path))
 
 
 def _thin(path: Path, degree: int) -> bool:
-    hidden, width = path.s["model.hidden_size"], path.s["model.intermediate_size"]
-    return float(hidden) / degree < LEAST_HIDDEN or float(width) / degree < LEAST_WIDTH
+    return any(size / degree < least for _, size, least in _sizes(path))
+
+
+def _sizes(path: Path) -> Iterator[tuple[str, float, int]]:
+    """What tensor ranks divide, with the least that is efficient; a model of experts alone may leave the dense width open."""
+    for letter, field, least in (
+        ("h", "model.hidden_size", LEAST_HIDDEN),
+        ("f", "model.intermediate_size", LEAST_WIDTH),
+    ):
+        size = path.s[field]
+        if isinstance(size, Figure):
+            yield letter, float(size), least
 
 
 def _pipeline(path: Path) -> None:

@@ -118,4 +118,26 @@ def undefined_figures(estimate: Estimate) -> list[Finding]:
     return culprits(estimate)
 
 
-MISSING_CHECKS: Final = (missing_fields, undefined_figures)
+def nameless_entries(estimate: Estimate) -> list[Finding]:
+    """missing:LIST.INDEX.FIELD: an entry without the name that weights, rungs and sign-offs are found by."""
+    plan = estimate.plan
+    named: tuple[tuple[str, str, str, list[str | None]], ...] = (
+        ("data.sources", "name", "source", [one.name for one in plan.data.sources]),
+        ("pilot", "rung", "pilot entry", [one.rung for one in plan.pilot]),
+        ("readiness", "item", "readiness entry", [one.item for one in plan.readiness]),
+    )
+    return [
+        _nameless(f"{path}.{place}.{field}", field, f"{entry} {place + 1}")
+        for path, field, entry, names in named
+        for place, name in enumerate(names)
+        if name is None
+    ]
+
+
+def _nameless(path: str, field: str, entry: str) -> Finding:
+    heard = "no stage can weigh it" if field == "name" else "nothing of it is heard"
+    message = f"{field} of {entry} is missing; {heard}"
+    return Finding(f"missing:{path}", "error", budget_of(path), message, f"give {path}", (path,))
+
+
+MISSING_CHECKS: Final = (missing_fields, nameless_entries, undefined_figures)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
+from trainplan.catalogue import names
 from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
@@ -58,6 +59,14 @@ def words_of(path: str) -> tuple[str, ...]:
     return ()
 
 
+NAMED: Final = (
+    ("Model", "preset", "models"),
+    ("Cluster", "accelerator", "accelerators"),
+    ("EvaluationTask", "task", "tasks"),
+)
+"""Fields that name an entry of the catalogue."""
+
+
 def schema() -> dict[str, Any]:
     """JSON Schema of the plan file."""
     from pydantic.json_schema import GenerateJsonSchema
@@ -69,6 +78,8 @@ def schema() -> dict[str, Any]:
             return _plain(dft) if isinstance(dft, float) else super().encode_default(dft)
 
     described = Plan.model_json_schema(schema_generator=Generator)
+    for table, field, kind in NAMED:
+        described["$defs"][table]["properties"][field]["anyOf"][0] = {"enum": list(names(kind))}
     described["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     described["title"] = "trainplan-tui plan, format 1"
     return cast("dict[str, Any]", _plain(described))

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import ValidationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from trainplan.quantity.unit import DIMENSIONS, Quantity, UnitError, parse
+from trainplan.quantity.unit import DIMENSIONS, Quantity, UnitError, parse, pattern
 
 INT64: Final = 2.0**63
 
@@ -89,7 +89,8 @@ def _wanted(dimension: str, low: float | None, high: float | None, above: float 
     }[dimension]
     bounds = _bounds(low, high, above)
     example = DIMENSIONS[dimension].example
-    return f"A {noun}{bounds}" if dimension in ("1", "share") else f"A {noun}{bounds} such as {example}"
+    a = "An" if noun[0] in "aeiou" else "A"
+    return f"{a} {noun}{bounds}" if dimension in ("1", "share") else f"{a} {noun}{bounds} such as {example}"
 
 
 def _bounds(low: float | None, high: float | None, above: float | None) -> str:
@@ -108,56 +109,74 @@ def _plain(bound: float) -> str:
 class Read:
     """Tells pydantic to call a reader and nothing else, and the schema what to say. Cheaper to build than its own validators."""
 
-    __slots__ = ("_bounds", "_dimension", "_read")
+    __slots__ = ("_dimension", "_number", "_read", "_words")
 
-    def __init__(self, read: Callable[[object], object], dimension: str, **bounds: float) -> None:
-        self._read, self._dimension, self._bounds = read, dimension, bounds
+    def __init__(
+        self, read: Callable[[object], object], dimension: str, number: dict[str, Any], words: tuple[str, ...] = ()
+    ) -> None:
+        self._read, self._dimension, self._number, self._words = read, dimension, number, words
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self._read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        text = {"type": "string", "description": f"such as {DIMENSIONS[self._dimension].example}"}
-        return {"anyOf": [{"type": "number", **self._bounds}, text]}
+        described = f"such as {DIMENSIONS[self._dimension].example}"
+        text = {"type": "string", "description": described, "pattern": pattern(self._dimension)}
+        return {"anyOf": [self._number, text, *([{"enum": list(self._words)}] if self._words else [])]}
 
 
-Count: TypeAlias = Annotated[Quantity, Read(reader("1", 1, 1e9, whole=True), "1", minimum=1)]
+def quantity(
+    dimension: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    above: float | None = None,
+    whole: bool = False,
+) -> Read:
+    """A reader of a dimension with the bounds that the schema says too."""
+    bounds = {"minimum": low, "maximum": high, "exclusiveMinimum": above}
+    number = {
+        "type": "integer" if whole else "number",
+        **{name: one for name, one in bounds.items() if one is not None},
+    }
+    return Read(reader(dimension, low, high, above=above, whole=whole), dimension, number)
+
+
+Count: TypeAlias = Annotated[Quantity, quantity("1", 1, 1e9, whole=True)]
 """A whole number from 1."""
-CountOrZero: TypeAlias = Annotated[Quantity, Read(reader("1", 0, 1e9, whole=True), "1", minimum=0)]
+CountOrZero: TypeAlias = Annotated[Quantity, quantity("1", 0, 1e9, whole=True)]
 """A whole number from 0."""
-Documents: TypeAlias = Annotated[Quantity, Read(reader("1", 1, 1e15, whole=True), "1", minimum=1)]
+Documents: TypeAlias = Annotated[Quantity, quantity("1", 1, 1e15, whole=True)]
 """Documents, from 1; a web corpus has more of them than any other count."""
-Tokens: TypeAlias = Annotated[Quantity, Read(reader("tokens", 1, 1e17, whole=True), "tokens", minimum=1)]
+Tokens: TypeAlias = Annotated[Quantity, quantity("tokens", 1, 1e17, whole=True)]
 """Tokens, from 1."""
-TokensOrZero: TypeAlias = Annotated[Quantity, Read(reader("tokens", 0, 1e17, whole=True), "tokens", minimum=0)]
+TokensOrZero: TypeAlias = Annotated[Quantity, quantity("tokens", 0, 1e17, whole=True)]
 """Tokens, from 0."""
-Share: TypeAlias = Annotated[Quantity, Read(reader("share", 0, 1), "share", minimum=0, maximum=1)]
+Share: TypeAlias = Annotated[Quantity, quantity("share", 0, 1)]
 """A share from 0 to 1."""
-Positive: TypeAlias = Annotated[Quantity, Read(reader("1", high=1e9, above=0), "1", exclusiveMinimum=0)]
+Positive: TypeAlias = Annotated[Quantity, quantity("1", high=1e9, above=0)]
 """A number above 0."""
-Utilization: TypeAlias = Annotated[
-    Quantity, Read(reader("share", high=1, above=0), "share", exclusiveMinimum=0, maximum=1)
-]
+Utilization: TypeAlias = Annotated[Quantity, quantity("share", high=1, above=0)]
 """A share above 0, 1 at most: above 1 is an input error, whatever the convention."""
-Weight: TypeAlias = Annotated[Quantity, Read(reader("share", 0, 1e6), "share", minimum=0)]
+Weight: TypeAlias = Annotated[Quantity, quantity("share", 0, 1e6)]
 """A weight, not negative; that weights sum to 1 is a finding."""
-AtLeastOne: TypeAlias = Annotated[Quantity, Read(reader("1", 1, 1e6), "1", minimum=1)]
+AtLeastOne: TypeAlias = Annotated[Quantity, quantity("1", 1, 1e6)]
 """A number from 1."""
-Ratio: TypeAlias = Annotated[Quantity, Read(reader("1", 0, 1e6), "1", minimum=0)]
+Ratio: TypeAlias = Annotated[Quantity, quantity("1", 0, 1e6)]
 """A number from 0."""
-Bytes: TypeAlias = Annotated[Quantity, Read(reader("bytes", 0), "bytes", minimum=0)]
+Bytes: TypeAlias = Annotated[Quantity, quantity("bytes", 0)]
 """A size, from 0."""
-Size: TypeAlias = Annotated[Quantity, Read(reader("bytes", above=0), "bytes", exclusiveMinimum=0)]
+Size: TypeAlias = Annotated[Quantity, quantity("bytes", above=0)]
 """A size above 0."""
-Rate: TypeAlias = Annotated[Quantity, Read(reader("bytes/s", above=0), "bytes/s", exclusiveMinimum=0)]
+Rate: TypeAlias = Annotated[Quantity, quantity("bytes/s", above=0)]
 """Bytes a second, above 0."""
-FlopRate: TypeAlias = Annotated[Quantity, Read(reader("FLOP/s", above=0), "FLOP/s", exclusiveMinimum=0)]
+FlopRate: TypeAlias = Annotated[Quantity, quantity("FLOP/s", above=0)]
 """FLOP a second, above 0."""
-Time: TypeAlias = Annotated[Quantity, Read(reader("s", 0, 1e10), "s", minimum=0)]
+Time: TypeAlias = Annotated[Quantity, quantity("s", 0, 1e10)]
 """A time in seconds, from 0."""
-PositiveTime: TypeAlias = Annotated[Quantity, Read(reader("s", high=1e10, above=0), "s", exclusiveMinimum=0)]
+PositiveTime: TypeAlias = Annotated[Quantity, quantity("s", high=1e10, above=0)]
 """A time in seconds, above 0."""
-Money: TypeAlias = Annotated[Quantity, Read(reader("money", 0, 1e15), "money", minimum=0)]
+Money: TypeAlias = Annotated[Quantity, quantity("money", 0, 1e15)]
 """An amount in the plan's currency, from 0."""
 
 
@@ -165,7 +184,9 @@ def _interval(value: object) -> Quantity | str:
     return "auto" if value == "auto" else reader("s", above=0, high=1e10)(value)
 
 
-Interval: TypeAlias = Annotated[Quantity | str, Read(_interval, "s")]
+Interval: TypeAlias = Annotated[
+    Quantity | str, Read(_interval, "s", {"type": "number", "exclusiveMinimum": 0, "maximum": 1e10}, ("auto",))
+]
 """`auto`, or a time above 0."""
 
 

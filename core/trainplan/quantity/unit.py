@@ -87,6 +87,18 @@ def parse(text: str, dimension: str) -> float:
     return _sum(_term(term, kind, text) for term in terms)
 
 
+def pattern(dimension: str) -> str:
+    """A regular expression, as JSON Schema has them, of the texts that `parse` reads; of signs and sizes it knows nothing."""
+    kind = DIMENSIONS[dimension]
+    digits = r"\d+(_\d+)*"
+    number = rf"[+-]?({digits}|({digits}_?)?\.{digits})([eE][+-]?\d+)?"
+    suffixes = "|".join(re.escape(one) for one in sorted(kind.suffixes, key=len, reverse=True) if one)
+    bare = "?" if "" in kind.suffixes else ""
+    if not kind.summed:
+        return rf"^\s*{number}\s*{f'({suffixes}){bare}' if suffixes else ''}\s*$"
+    return rf"^\s*({number}|({number}\s*({suffixes})\s*)+)\s*$"
+
+
 def whole_number(text: str) -> int | None:
     """A count written in ASCII digits alone, below 10^15 as every count of this field; None for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None

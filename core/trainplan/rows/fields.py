@@ -28,3 +28,8 @@ def _rows() -> dict[str, FieldRow]:
             if isinstance(row, FieldRow):
                 found.setdefault(row.path, row)
     return found
+
+
+def field_paths() -> tuple[str, ...]:
+    """Paths of every field that a ledger lets a person decide, sorted."""
+    return tuple(sorted(_rows()))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from trainplan.alternatives.changes import single_changes
 from trainplan.alternatives.reverse import fewest_nodes, largest_micro_batch, longest_sequence
+from trainplan.alternatives.walk import walk
 from trainplan.budgets.communication import Operation
 from trainplan.estimation import Estimate
 from trainplan.evidence.dryrun import dry_runs
@@ -113,6 +114,18 @@ def transfers(estimate: Estimate) -> Listing:
     return Listing("sent in one step", ("dimension", "operation", "sent", "time", "exposed", "link"), rows)
 
 
+def decisions(estimate: Estimate) -> Listing:
+    """The questions that lead to a layout, each with its numbers, and what the plan would have to change for theirs."""
+    found = walk(estimate.plan)
+    asked = found.questions if found is not None else ()
+    rows = tuple((str(one.number), one.text, one.answer, one.numbers) for one in asked)
+    changed = found.differs(estimate.plan) if found is not None else {}
+    told = ", ".join(
+        f"{path.rpartition('.')[2]} = {'none' if value is None else value}" for path, value in changed.items()
+    )
+    return Listing(f"decision walk{f': {told}' if told else ''}", ("step", "question", "answer", "numbers"), rows)
+
+
 def _amounts(one: Operation) -> tuple[str, str, str]:
     return _styled(one.bytes, disk_bytes), _styled(one.time, time), _styled(one.exposed, time)
 
@@ -169,7 +182,7 @@ def listings_of(budget: str, estimate: Estimate) -> Sequence[Listing]:
     """The listings of one budget, those without rows left out."""
     makers = {
         "memory": (ranks, answers, changes, commands),
-        "parallelism": (transfers,),
+        "parallelism": (transfers, decisions),
         "evaluation": (tasks,),
         "pilot": (rungs,),
         "readiness": (items,),

@@ -108,3 +108,27 @@ def test_a_plan_without_a_model_is_offered_a_preset_first() -> None:
     assert all(fix.startswith("give model.preset, or model.") for fix in fixes)
     sized = Plan.model_validate({"format": 1, "model": {"hidden_size": 4096}})
     assert not [item for item in findings(estimate(sized)) if "preset" in item.fix]
+
+
+def test_an_entry_without_its_name_is_told() -> None:
+    """plan-format.toml: the name of a source and the rung of a pilot's entry are needed; both were left out in silence."""
+    plan = Plan.model_validate(
+        {
+            "format": 1,
+            "data": {"sources": [{"name": "web"}, {"unique_tokens": "1T"}]},
+            "pilot": [{"status": "passed"}],
+            "readiness": [{"item": "cost"}, {"owner": "mia"}],
+        }
+    )
+    found = missing(estimate(plan))
+    told = {path: (found[f"missing:{path}"].severity, found[f"missing:{path}"].budget) for path in NAMELESS}
+    assert told == {
+        "data.sources.1.name": ("error", "tokens"),
+        "pilot.0.rung": ("error", "pilot"),
+        "readiness.1.item": ("error", "readiness"),
+    }
+    assert found["missing:data.sources.1.name"].message == "name of source 2 is missing; no stage can weigh it"
+    assert not [code for code in found if code.endswith(("sources.0.name", "readiness.0.item"))]
+
+
+NAMELESS = ("data.sources.1.name", "pilot.0.rung", "readiness.1.item")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import pytest
 
+from trainplan.catalogue import names
+from trainplan.plan.describe import schema
 from trainplan.plan.edit import resolve
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.plan.othernames import ALIASES, HERE, TOLD
@@ -311,3 +314,23 @@ def test_a_name_that_another_table_has_comes_before_one_that_looks_alike(written
     with pytest.raises(UnknownPath) as caught:
         resolve(written, plan_of_text("format = 1\n", "plan.toml"))
     assert caught.value.nearest == nearest
+
+
+def schema_of(table: str, field: str) -> list[dict[str, Any]]:
+    return schema()["$defs"][table]["properties"][field]["anyOf"]
+
+
+def test_the_schema_has_the_bounds_and_the_names_that_the_reader_has() -> None:
+    """`schema` is for editors: what a plan is refused for on its own, they refuse too."""
+    number, text, _ = schema_of("Cluster", "nodes")
+    assert number == {"type": "integer", "minimum": 1, "maximum": 1e9}
+    assert re.search(text["pattern"], "8Ki")
+    assert not re.search(text["pattern"], "x")
+    assert schema_of("UtilizationClaim", "value")[0] == {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+    assert schema()["$defs"]["Reliability"]["properties"]["checkpoint_interval"]["anyOf"][2] == {"enum": ["auto"]}
+    for table, field, kind in (
+        ("Model", "preset", "models"),
+        ("Cluster", "accelerator", "accelerators"),
+        ("EvaluationTask", "task", "tasks"),
+    ):
+        assert schema_of(table, field)[0] == {"enum": list(names(kind))}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from trainplan.quantity.unit import DIMENSIONS, amount, amounts, parse, time_said
+from trainplan.quantity.unit import DIMENSIONS, UnitError, amount, amounts, parse, pattern, time_said
 
 POWERS = {"k": 3, "M": 6, "B": 9, "G": 9, "T": 12, "P": 15}
 
@@ -74,3 +76,28 @@ def test_an_amount_is_as_people_type_it(tokens: float, said: str) -> None:
 def test_amounts_that_differ_never_look_the_same() -> None:
     assert amounts(2e9, 1_048_576_000) == ["2B", "1.049B"]
     assert amounts(2e9, 2_000_000_001) == ["2,000,000,000", "2,000,000,001"]
+
+
+SPELLED = [
+    (dimension, f"{space}{number}{gap}{suffix}{space}")
+    for dimension, kind in DIMENSIONS.items()
+    for suffix in (*kind.suffixes, "x", "m", "kk")
+    for number in ("3", "-1_000", "2.5e-3", ".5", "1_.5", "1__0", "1_", "1.2.3", "", "nan")
+    for space in ("", " ")
+    for gap in ("", " ")
+]
+
+
+def test_the_pattern_of_a_dimension_takes_what_is_read_and_refuses_what_is_no_quantity() -> None:
+    """The schema's own reading of texts: editors refused none of "x" nodes, "1Q" tokens and "100GiB" of bandwidth."""
+    taken, refused = 0, 0
+    for dimension, text in [*SPELLED, ("s", "3d 4h"), ("s", "11min 23s"), ("s", "3 d"), ("s", "3d4"), ("s", "3 weeks")]:
+        try:
+            parse(text, dimension)
+        except UnitError:
+            refused += 1
+            assert re.search(pattern(dimension), text) is None or "e-" in text, (dimension, text)
+        else:
+            taken += 1
+            assert re.search(pattern(dimension), text), (dimension, text)
+    assert min(taken, refused) > 100

@@ -213,3 +213,48 @@ def test_tokens_are_written_in_one_way_and_as_people_type_them(
     out = capsys.readouterr().out
     assert re.search(r"\d[BT]\b", out)
     assert not re.search(r"\d ?G(?: tokens|\b(?!/s| FLOP))|(?<![\d.+-])\d+\.\d*0[BT]\b|\d [BT] tokens", out)
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        ("memory", "  0, weights 15.0, grads <0.1, states 0.1,"),
+        ("memory", "  largest microbatch, sequences, plan 1, answer 1"),
+        ("parallelism", "  data, operation gradients and weights, sent 48.13 GB,"),
+        ("parallelism", "  2, question Does zero-2 fit?, answer YES, numbers 60.9 GiB"),
+        ("evaluation", "  gsm8k, items 1,319, shots 5, kind generate,"),
+        ("tokens", "  anneal, from 14T, tokens 1.6T, sequence length 8,192"),
+        ("compute", "  WARNING C12 utilization 0.400 is above the published runs"),
+    ],
+)
+def test_plain_says_what_the_pane_shows(plan: Path, capsys: pytest.CaptureFixture[str], budget: str, told: str) -> None:
+    """product.md: --plain prints what the app's pane shows; its lists and what published runs say were left out."""
+    run("show", plan, "--budget", budget, "--plain")
+    assert told in capsys.readouterr().out
+
+
+def test_what_is_found_of_the_model_stands_in_plain_compute(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("show", plan, "--budget", "compute", "--plain", "--set", "model.num_key_value_heads=7")
+    assert "ERROR model-groups" in capsys.readouterr().out
+
+
+def test_the_walk_is_printed_under_parallelism(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """product.md: the decision walk is a view of Parallelism; show had the other two."""
+    run("show", plan, "--budget", "parallelism", "--set", "parallelism.sharding=zero-1")
+    out = capsys.readouterr().out
+    assert "decision walk: sharding = zero-2\n" in out
+    assert re.search(r"^  2 +Does zero-2 fit\? +YES +60\.9 GiB against 67\.2 GiB target$", out, re.MULTILINE)
+
+
+def test_json_of_a_budget_is_of_that_budget(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("show", plan, "--budget", "evaluation", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["quantities"]["evaluation.tokens"]["unit"] == "tokens"
+    assert {key.split(".")[0] for key in told["quantities"]} <= {"evaluation", "storage"}
+    assert {one["budget"] for one in told["findings"]} == {"evaluation"}
+
+
+def test_an_unknown_budget_is_refused_with_json_too(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("show", plan, "--budget", "memroy", "--json") == 2
+    told = json.loads(capsys.readouterr().out)
+    assert "nearest: memory" in told["errors"][0]["message"]

@@ -126,7 +126,7 @@ def _show(sub: Words) -> None:
     sub.add_argument(
         "--budget",
         metavar="B",
-        help="one budget: overview, tokens, compute, memory, parallelism, storage, reliability, evaluation",
+        help="one budget: overview, tokens, compute, memory, parallelism, storage, reliability, evaluation, pilot, readiness",
     )
     sub.add_argument("--plain", action="store_true", help="one fact a line, for screen readers and pipes")
     sub.add_argument("--help-rows", action="store_true", help="what each row of the budget means")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
@@ -20,17 +20,18 @@ from trainplan.views.listings import Listing, listings_of
 from trainplan.views.mixing import mixture_of
 from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json
-from trainplan_tui.plain import plain_table
+from trainplan_tui.plain import findings_of, plain_table
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
 
 def run(options: Options) -> int:
     """Print one budget or all of them."""
     plan, estimate = estimated(options)
+    tables = _tables(options.budget)
     if options.json:
-        write_json(as_json(plan, estimate))
+        write_json(as_json(plan, estimate) if options.budget is None else _of_budget(tables[0], plan, estimate))
         return 0
-    for table in _tables(options.budget):
+    for table in tables:
         if options.help_rows:
             _print_help(table, estimate)
         elif options.plain:
@@ -54,6 +55,15 @@ def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
         "quantities": {key: asjson.quantity(key, value, estimate) for key, value in quantities.items()},
         "findings": [asjson.finding(item) for item in findings(estimate, published_runs())],
     }
+
+
+def _of_budget(table: Table, plan: Opened, estimate: Estimate) -> dict[str, object]:
+    """The same of one budget: the quantities of its rows and its findings."""
+    whole = as_json(plan, estimate)
+    quantities = cast("dict[str, object]", whole["quantities"])
+    keys = [row.key for row in table.rows if isinstance(row, FigureRow)]
+    told = [asjson.finding(item) for item in findings_of(table.budget, estimate)]
+    return {**whole, "quantities": {key: quantities[key] for key in keys}, "findings": told}
 
 
 def _tables(budget: str | None) -> list[Table]:

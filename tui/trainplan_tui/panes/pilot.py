@@ -23,7 +23,8 @@ EDGES: Final = (MEASURED - 2, MEASURED + 8, LIMIT + 10, FILE - 2, 80)
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
     """Heads, one line a check, the ladder, what was found."""
     reviewed = shown.reviewed
-    found = [finding_row(item, width, glyphs) for item in reviewed.findings if item.budget == "pilot"]
+    every = (*shown.findings, *reviewed.findings)
+    found = [finding_row(item, width, glyphs) for item in every if item.budget == "pilot"]
     told = table_rows([_heads(max(width, TABLE), glyphs)], EDGES, width)
     for one in reviewed.now.rungs:
         told += _rung(one, shown, width, glyphs)

@@ -44,7 +44,8 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     body = table_rows(body, (NAME, *(KIND_ENDS if view else MATRIX_ENDS)), width)
     body += [rule_row(f"{counts(reviewed.now)}: {verdict(reviewed)}", width, glyphs)]
     body += [note_row(line, width, glyphs, role) for line, role in _notes(shown, reviewed, NEXT if height < 30 else 10)]
-    found = [finding_row(item, width, glyphs) for item in reviewed.findings if item.budget == "readiness"]
+    every = (*shown.findings, *reviewed.findings)
+    found = [finding_row(item, width, glyphs) for item in every if item.budget == "readiness"]
     return [*body, *([rule_row("findings", width, glyphs), *found] if found else [])]
 
 

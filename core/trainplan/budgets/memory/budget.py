@@ -129,6 +129,8 @@ def no_ledger(s: Situation, model: ModelBudget, mesh: MeshBudget, microbatches: 
         needed.append(microbatches)
     if s.word("parallelism.sharding") == "hsdp":
         needed.append(s["parallelism.shard_size"])
+    if model.shape.expert_layers is not None:
+        needed.append(s["model.moe.num_experts_per_tok"])
     for figure in needed:
         if isinstance(figure, Blocked):
             return figure.code
