@@ -18,7 +18,7 @@ from trainplan.interop.logs.measured import Measurement
 from trainplan.interop.logs.megatron import ELAPSED, MegatronLines, other_events
 from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_events, of_table, wrapped_line
 from trainplan.interop.logs.nemo import nemo_events
-from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events
+from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events, torchtune_events
 from trainplan.interop.logs.torch import OlmoLines, of_titan, titan_events
 from trainplan.plan.source import unread
 
@@ -124,6 +124,8 @@ def text_reader() -> Reader:
             yield from maxtext_events(line)
         elif "tokens_per_sec_per_gpu:" in line:
             yield from nanotron_events(line)
+        elif "tokens_per_second_per_gpu:" in line:
+            yield from torchtune_events(line)
         else:
             yield from other_events(line)
             if of_titan(line):
