@@ -34,6 +34,8 @@ def plan_text(row: Row) -> str:
         "norm": '"layernorm"' if row["norm"] == "layernorm" else '"rmsnorm"',
         "tie_word_embeddings": str(bool(row.get("tied"))).lower(),
         "qk_norm": str(bool(row.get("qk_norm"))).lower(),
+        "post_norms": str(bool(row.get("post_norms"))).lower(),
+        "parallel_block": str(bool(row.get("parallel"))).lower(),
         "attention_bias": bias,
         "attention_output_bias": bias,
         "mlp_bias": bias,
@@ -42,6 +44,8 @@ def plan_text(row: Row) -> str:
     }
     if "q_lora" not in row:
         model["head_dim"] = row["head_dim"]
+    if "norms" in row:
+        model["norms_per_block"] = row["norms"]
     lines = "\n".join(f"{key} = {value}" for key, value in model.items())
     return f"""format = 1
 [model]

@@ -37,6 +37,60 @@ def test_the_peak_of_live_bytes() -> None:
     assert errors[-1] <= 0.12
 
 
+GPT_NEOX = {
+    "arch": "gpt_neox",
+    "heads": 4,
+    "kv_heads": 4,
+    "ffn": 320,
+    "gated": False,
+    "norm": "layernorm",
+    "bias": True,
+}
+GLM = {"arch": "glm", "heads": 4, "kv_heads": 2, "ffn": 320, "gated": True, "norm": "rms_manual"}
+
+
+@pytest.mark.parametrize(
+    ("layer", "norms", "more"),
+    [
+        (GPT_NEOX, {"parallel": True, "norms": 2}, 1_233_408 - 1_331_712),
+        (GLM, {"post_norms": True}, 2_279_424 - 1_688_064),
+    ],
+)
+def test_norms_keep_what_products_read(layer: dict[str, Any], norms: dict[str, Any], more: int) -> None:
+    """GPT-NeoX with and without parallel residual, GLM-4 and GLM, middle layers of transformers 5.24 on CPU, torch 2.13, bf16.
+
+    Two sequences of 96 tokens, hidden 256, heads of 64, SDPA. Norms side by side share their input; the output of a norm that
+    goes into the residual sum is not kept.
+    """
+    row = {
+        "id": "norms",
+        "kernel_set": "transformers-5.24",
+        "dtype": "bf16",
+        "recompute": "none",
+        "dropout": 0.0,
+        "attn": "sdpa",
+    }
+    row |= {"seq": 96, "mbs": 2, "hidden": 256, "head_dim": 64, "vocab": 500, "layers": 3, **layer}
+    assert float(kept({**row, **norms}).stored) - float(kept(row).stored) == more
+
+
+def test_copies_of_one_input_are_kept_each() -> None:
+    """An RMS norm in plain operators makes an fp32 copy of the input that it shares."""
+    row = {
+        "id": "norms",
+        "kernel_set": "torch-eager",
+        "dtype": "bf16",
+        "recompute": "none",
+        "dropout": 0.0,
+        "attn": "sdpa",
+    }
+    row |= {"seq": 96, "mbs": 2, "hidden": 256, "head_dim": 64, "vocab": 500, "layers": 3, **GLM}
+    assert float(kept({**row, "parallel": True, "norms": 2}).stored) == float(kept(row).stored)
+    fused = {**row, "kernel_set": "torch-compile"}
+    saved = float(kept(fused).stored) - float(kept({**fused, "parallel": True, "norms": 2}).stored)
+    assert saved == 192 * 256 * 2
+
+
 def test_every_kernel_set_is_measured() -> None:
     assert {row["kernel_set"] for row in ROWS} == {"torch-eager", "torch-compile", "transformers-5.24"}
     assert len(ROWS) == 90

@@ -7,7 +7,7 @@ from typing import Final
 
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import entry
-from trainplan.formulas.storage import saved_bytes_per_parameter
+from trainplan.formulas import storage as f
 from trainplan.quantity.figure import Figure, given
 
 MEGATRON: Final = "Megatron-LM docs dist_optimizer.md"
@@ -31,7 +31,7 @@ def checkpoint_bytes_per_parameter(s: Situation) -> Figure:
     weight = 0.0 if single else WEIGHT_BYTES[training.precision]
     master = MASTER_BYTES[training.precision]
     source = TORCHTITAN if single else MEGATRON
-    return saved_bytes_per_parameter(
+    return f.saved_bytes_per_parameter(
         _saved("bytes of a saved weight", weight, source),
         _saved("bytes of a saved master copy", master, source),
         moment_count(s),
@@ -52,6 +52,17 @@ def _saved(name: str, value: float, source: str) -> Figure:
 def moment_count(s: Situation) -> Figure:
     """Moments that the optimizer keeps of each parameter."""
     return _trait(s, "moments")
+
+
+def table_moment_bytes(s: Situation) -> Figure | None:
+    """Bytes of what the optimizer keeps of an element of the embedding table or the head beyond its moments of a matrix.
+
+    None where it makes no difference between them.
+    """
+    optimizer = entry("optimizers", s.plan.training.optimizer)
+    if optimizer is None or optimizer.get("table_moments") is None:
+        return None
+    return f.more_moments(_trait(s, "table_moments"), moment_count(s), moment_bytes(s))
 
 
 def moment_bytes(s: Situation) -> Figure:

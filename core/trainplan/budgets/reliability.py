@@ -6,7 +6,7 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
 from trainplan.formulas import reliability as f
 from trainplan.frozen import record
-from trainplan.quantity.figure import Figure, Quantity, given, largest
+from trainplan.quantity.figure import Figure, Quantity, blocked, given, largest
 
 NO_LIMIT = given("no job time limit", 1e12, "s", "definition", kind="file")
 NO_WAITS = given("waits between jobs, without a time limit", 0.0, "s", "definition", kind="file")
@@ -61,7 +61,7 @@ def reliability_budget(
         effective_time_ratio=f.effective_time_ratio(interval, stall, recovery, mtbf),
         loss_per_failure=f.loss_per_failure(recovery, interval),
         spares=f.spares(s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.repair_time"]),
-        queue_time=_queue_time(s, compute_time, slow),
+        queue_time=_queue_time(s, f.busy_time(compute_time, slow), step_time, stall),
     )
 
 
@@ -88,10 +88,19 @@ def _longest(s: Situation, step_time: Figure, stall: Figure) -> Figure:
     return NO_LIMIT
 
 
-def _queue_time(s: Situation, compute_time: Figure, slow: Figure) -> Figure:
+def _queue_time(s: Situation, busy: Figure, step_time: Figure, stall: Figure) -> Figure:
     if s.plan.reliability.job_time_limit is None:
         return NO_WAITS
-    return f.queue_time(f.busy_time(compute_time, slow), s["reliability.job_time_limit"], s["schedule.queue_gap"])
+    useful = job_time(s, step_time, stall)
+    if isinstance(useful, Figure) and useful <= 0.0:
+        return blocked("R4", "s")
+    jobs = f.job_count(busy, useful)
+    return f.queue_time(jobs, s["schedule.queue_gap"], s["reliability.restart_time"])
+
+
+def job_time(s: Situation, step_time: Figure, stall: Figure) -> Figure:
+    """What one job trains under the plan's time limit, s; 0 where it is over before."""
+    return f.time_in_job(s["reliability.job_time_limit"], step_time, stall, s["reliability.restart_time"])
 
 
 def expected_failures(wall_time: Figure, mtbf: Figure) -> Figure:

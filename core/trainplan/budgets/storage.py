@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.recipe import checkpoint_bytes_per_parameter
+from trainplan.budgets.recipe import checkpoint_bytes_per_parameter, table_moment_bytes
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.formulas import storage as f
 from trainplan.frozen import record
-from trainplan.quantity.figure import Figure, given, require
+from trainplan.quantity.figure import Figure, given, require, total
 
 HOST_COPY_RATE = given(
     "rate of the copy to host memory", 25e9, "bytes/s", "pinned copy, default", kind="default", verified=False
@@ -34,10 +34,11 @@ class CheckpointBudget:
 def checkpoint_budget(s: Situation, model: ModelBudget, mesh: MeshBudget) -> CheckpointBudget:
     """One full and one weights-only checkpoint; the stall by the plan's mode of saving."""
     tables = ONE_TABLE if s.flag("model.tie_word_embeddings") else TWO_TABLES
-    parameters = f.padded_parameters(
-        model.parameters, model.padded_vocabulary, s["model.vocab_size"], s["model.hidden_size"], tables
-    )
-    full = f.checkpoint_bytes(parameters, checkpoint_bytes_per_parameter(s))
+    width = model.shape.embedding_width
+    parameters = f.padded_parameters(model.parameters, model.padded_vocabulary, s["model.vocab_size"], width, tables)
+    full, more = f.checkpoint_bytes(parameters, checkpoint_bytes_per_parameter(s)), table_moment_bytes(s)
+    if more is not None:
+        full = total(parameters=full, tables=f.saved_tables(model.padded_vocabulary, width, tables, more))
     floor = s["storage.checkpoint_floor"]
     write = f.transfer_time(full, s["storage.write_bandwidth"])
     if s.plan.storage.async_checkpoint:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
+from trainplan.budgets.reliability import job_time
 from trainplan.checks.storage import counted, spell
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
@@ -114,15 +115,27 @@ def slow_restore(estimate: Estimate) -> list[Finding]:
 
 
 def many_jobs(estimate: Estimate) -> list[Finding]:
-    """R4: the run is longer than one job may be."""
-    limit, wall = estimate.plan.reliability.job_time_limit, estimate.money.wall_time
-    if limit is None or not isinstance(wall, Figure) or wall <= float(limit):
+    """R4: the run is longer than one job may be, or a job is over before it trains."""
+    limit, s = estimate.plan.reliability.job_time_limit, estimate.situation
+    step, stall, slow = estimate.speed.step_time, estimate.checkpoint.checkpoint_stall, estimate.faults.slowdown
+    if limit is None or not isinstance(step, Figure) or not isinstance(stall, Figure):
         return []
-    busy = float(estimate.speed.compute_time) * float(estimate.faults.slowdown)
-    jobs = min(busy / float(limit), 1e12)
+    restart, paths = s["reliability.restart_time"], ("reliability.job_time_limit", "reliability.restart_time")
+    least = float(restart + 2.0 * (step + stall))
+    if float(limit) <= least:
+        grace = spell(float(2.0 * (step + stall)))
+        message = f"a job of {spell(float(limit))} trains nothing: a start takes {spell(restart)}, the grace at its end {grace}"
+        fix = f"a limit of {spell(60.0 * (least // 60.0 + 1.0))} and more"
+        return [Finding("R4", "error", "reliability", message, fix, paths, 1e5)]
+    if not isinstance(slow, Figure) or not isinstance(estimate.speed.compute_time, Figure):
+        return []
+    busy = float(estimate.speed.compute_time * slow)
+    jobs = min(busy / float(job_time(s, step, stall)), 1e12)
+    if jobs <= 1.0:
+        return []
     message = f"the run takes {counted(ceil(jobs), 'job')} of {spell(float(limit))}"
     fix = "requeue, a job array of one at a time, or a chain of dependencies"
-    return [Finding("R4", "info", "reliability", message, fix, ("reliability.job_time_limit",))]
+    return [Finding("R4", "info", "reliability", message, fix, paths[:1])]
 
 
 def few_spares(estimate: Estimate) -> list[Finding]:

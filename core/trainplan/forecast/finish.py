@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.budgets.reliability import job_time
 from trainplan.estimation import Estimate
 from trainplan.forecast.histories import Histories, Work, histories
 from trainplan.forecast.spread import Driver, Ranges, drivers, ranges_of
@@ -126,14 +127,15 @@ def _idle_share(estimate: Estimate, nodes: float) -> float:
 
 
 def _waits(estimate: Estimate, done: Histories) -> Any:
-    """Waits between the jobs of a time-limited run."""
+    """Waits and starts between the jobs of a time-limited run."""
     import numpy as np
 
-    limit = estimate.plan.reliability.job_time_limit
-    if limit is None:
+    s = estimate.situation
+    if estimate.plan.reliability.job_time_limit is None:
         return 0.0
-    gap = float(estimate.situation["schedule.queue_gap"])
-    return (np.ceil((done.busy + done.short) / float(limit)) - 1.0) * gap
+    useful = float(job_time(s, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
+    between = float(s["schedule.queue_gap"]) + float(s["reliability.restart_time"])
+    return (np.ceil((done.busy + done.short) / useful) - 1.0) * between
 
 
 def _costs(estimate: Estimate, finish: Any) -> Any:

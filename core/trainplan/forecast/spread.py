@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from trainplan.budgets.reliability import job_time
 from trainplan.estimation import Estimate
 from trainplan.formulas import reliability as f
 from trainplan.quantity.figure import Figure
@@ -136,11 +137,14 @@ def _finish(estimate: Estimate, speed: float = 1.0, rate: float = 1.0, recovery:
         return math.inf
     busy = float(estimate.speed.compute_time) * speed * slow
     blocking = float(estimate.evaluation.blocking_time)
-    return busy + blocking + float(s["schedule.planned_downtime"]) + _waits(estimate, busy)
+    return busy + blocking + float(s["schedule.planned_downtime"]) + _waits(estimate, busy, recovery)
 
 
-def _waits(estimate: Estimate, busy: float) -> float:
-    limit, gap = estimate.plan.reliability.job_time_limit, estimate.situation["schedule.queue_gap"]
-    if limit is None or not isinstance(gap, Figure) or not math.isfinite(busy):
+def _waits(estimate: Estimate, busy: float, recovery: float) -> float:
+    s, gap = estimate.situation, estimate.situation["schedule.queue_gap"]
+    if estimate.plan.reliability.job_time_limit is None or not isinstance(gap, Figure) or not math.isfinite(busy):
         return 0.0
-    return float(f.queue_time(busy, float(limit), float(gap)))
+    useful = float(job_time(s, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
+    return float(
+        f.queue_time(float(f.job_count(busy, useful)), float(gap), float(s["reliability.restart_time"]) * recovery)
+    )

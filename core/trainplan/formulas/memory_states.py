@@ -104,6 +104,16 @@ def optimizer_bytes(master: float, moments: float, moment_bytes: float, copy: fl
     return master + moments * moment_bytes + copy
 
 
+@formula(
+    "bytes", source="Megatron-LM d98e8a6, core/optimizer/emerging_optimizers.py: embeddings and the head go to Adam"
+)
+def table_moments(
+    first: float, table: float, last: float, head: float, tensor: float, each: float, ranks: float
+) -> float:
+    """Moments that a rank keeps of the embedding table and the head beyond those of as many elements of a matrix."""
+    return (first * table + last * head) / tensor * each / ranks
+
+
 @formula("1", source=DEFINITION)
 def sum_of(parameters: float, experts: float) -> float:
     """A layer with its routed experts."""

@@ -117,10 +117,22 @@ def expected_failures(wall: float, between_failures: float) -> float:
     return wall / between_failures
 
 
+@formula("s", source="section 6.3 of the research notes: a grace of two steps and two saves before the time limit")
+def time_in_job(limit: float, step: float, stall: float, restart: float) -> float:
+    """What one job of a time-limited run trains: its limit less a start and the grace before the limit, 0 where none is left."""
+    return maximum(limit - 2.0 * (step + stall) - restart, 0.0)
+
+
+@formula("1", source="section 6.3 of the research notes: ceil(time / (limit - grace))")
+def job_count(busy: float, useful: float) -> float:
+    """Jobs of a run whose jobs have a time limit."""
+    return ceil(busy / useful)
+
+
 @formula("s", source=DEFINITION)
-def queue_time(busy: float, limit: float, gap: float) -> float:
-    """Waits between the jobs of a run whose jobs have a time limit."""
-    return (ceil(busy / limit) - 1.0) * gap
+def queue_time(jobs: float, gap: float, restart: float) -> float:
+    """What lies between the jobs of a run whose jobs have a time limit: a wait, and the start of the next one."""
+    return (jobs - 1.0) * (gap + restart)
 
 
 @formula("s", source=DEFINITION)

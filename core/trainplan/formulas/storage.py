@@ -9,9 +9,9 @@ DEFINITION = "definition"
 
 
 @formula("1", source="Megatron-LM --make-vocab-size-divisible-by")
-def padded_parameters(parameters: float, padded: float, vocabulary: float, hidden: float, tables: float) -> float:
+def padded_parameters(parameters: float, padded: float, vocabulary: float, width: float, tables: float) -> float:
     """Parameters with the vocabulary as it is padded for framework and layout; `tables` is 2 where the head is its own."""
-    return parameters + (padded - vocabulary) * hidden * tables
+    return parameters + (padded - vocabulary) * width * tables
 
 
 @formula("bytes", source="bigscience tr11-176B README: 2.3 TB for 176 B parameters; section 5.2 of the research notes")
@@ -182,6 +182,20 @@ def checkpoint_files(world: float, each: float, copies: float) -> float:
 def staging_memory(checkpoint: float, nodes: float, factor: float) -> float:
     """Host memory of one node that an asynchronous save takes, over the node's share of the checkpoint."""
     return factor * checkpoint / nodes
+
+
+@formula(
+    "bytes", source="Megatron-LM d98e8a6, core/optimizer/emerging_optimizers.py: embeddings and the head go to Adam"
+)
+def more_moments(tables: float, moments: float, moment_bytes: float) -> float:
+    """Bytes of the moments that an element of an embedding table or head has beyond those of a matrix."""
+    return (tables - moments) * moment_bytes
+
+
+@formula("bytes", source=DEFINITION)
+def saved_tables(rows: float, width: float, tables: float, each: float) -> float:
+    """What a full checkpoint saves of the embedding tables beyond what it saves of as many other parameters."""
+    return rows * width * tables * each
 
 
 @formula("bytes", source="Megatron-LM docs dist_optimizer.md; section 3.2 of the research notes")

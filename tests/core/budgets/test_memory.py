@@ -41,7 +41,6 @@ def at(estimate: Estimate, instant: str, rank: int = 0) -> Instant:
         (("training.precision=bf16-pure", "training.moment_dtype=bf16"), 2, 2, 4 / 16),
         (("training.gradient_dtype=bf16", "training.moment_dtype=bf16"), 2, 2, 8 / 16),
         (("training.optimizer=adamw-8bit",), 2, 4, 6 / 16),
-        (("training.optimizer=muon",), 2, 4, 8 / 16),
         (("training.optimizer=adafactor",), 2, 4, 8 / 16),
         (("training.optimizer=lion",), 2, 4, 8 / 16),
         (("training.optimizer=sgd-momentum",), 2, 4, 8 / 16),
@@ -70,6 +69,34 @@ def test_states_by_recipe(
     made = varied(*assignments)
     found = each(made, "weights"), each(made, "gradients"), each(made, "optimizer_states")
     assert found == pytest.approx((weights, gradients, optimizer), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "ranks"), [((), 16), (("parallelism.sharding=none",), 1), (("parallelism.tensor=2",), 8)]
+)
+def test_muon_leaves_embedding_and_head_to_two_moments(
+    varied: Varied, assignments: tuple[str, ...], ranks: int
+) -> None:
+    """Megatron-LM d98e8a6, emerging_optimizers.py: what is an embedding, the output layer or no matrix goes to Adam."""
+    made = varied("training.optimizer=muon", *assignments)
+    lion = varied("training.optimizer=lion", *assignments)
+    tables = 2 * float(made.situation["model.vocab_size"]) * float(made.situation["model.hidden_size"])
+    tensor = float(made.situation["parallelism.tensor"])
+    more = [float(at(one, "end of backward").parts["optimizer_states"]) for one in (made, lion)]
+    assert more[0] - more[1] == pytest.approx(tables / tensor * 4 / ranks, rel=1e-12)
+    assert float(made.checkpoint.checkpoint - lion.checkpoint.checkpoint) == tables * 4
+
+
+def test_muons_second_moments_are_on_the_end_ranks(varied: Varied) -> None:
+    shared = ("model.num_hidden_layers=16", "parallelism.pipeline=4", "cluster.nodes=4")
+    made, lion = (varied(f"training.optimizer={name}", *shared) for name in ("muon", "lion"))
+    more = [
+        float(at(made, "end of backward", rank).parts["optimizer_states"])
+        - float(at(lion, "end of backward", rank).parts["optimizer_states"])
+        for rank in range(4)
+    ]
+    table = float(made.situation["model.vocab_size"]) * float(made.situation["model.hidden_size"])
+    assert more == pytest.approx([table * 4 / float(made.mesh.data), 0.0, 0.0, table * 4 / float(made.mesh.data)])
 
 
 @pytest.mark.parametrize(

@@ -98,11 +98,23 @@ def test_interval_is_at_least_a_write_and_an_upload(varied: Any) -> None:
 
 
 def test_job_time_limit_caps_the_interval_and_costs_waits(varied: Any) -> None:
-    found = varied("data.train_tokens=100000T", "reliability.job_time_limit=10min", "schedule.queue_gap=1h")
+    """Of a job a start and a grace of two steps and two saves are left out; between two lie the wait and the next one's start."""
+    long = ("data.train_tokens=100000T", "schedule.queue_gap=1h", "reliability.restart_time=2min")
+    found = varied(*long, "reliability.job_time_limit=10min")
     busy = number(found, "compute.compute_time") * number(found, "reliability.slowdown")
-    assert number(found, "reliability.interval") <= 600 + number(found, "compute.step_time")
-    assert number(found, "compute.queue_time") == (math.ceil(busy / 600) - 1) * 3600.0
+    step, stall = number(found, "compute.step_time"), number(found, "storage.checkpoint_stall")
+    assert number(found, "reliability.interval") <= 600 + step
+    jobs = math.ceil(busy / (600 - 2 * (step + stall) - 120))
+    assert number(found, "compute.queue_time") == (jobs - 1) * (3600.0 + 120.0)
     assert number(varied(), "compute.queue_time") == 0
+    assert number(varied("reliability.job_time_limit=1d"), "compute.queue_time") == 0
+
+
+def test_a_job_that_is_over_before_it_trains_gets_nowhere(varied: Any) -> None:
+    """The default start takes 15 minutes."""
+    assert number(varied("reliability.job_time_limit=16min"), "compute.queue_time") == 0
+    found = varied("reliability.job_time_limit=15min")
+    assert {found.quantities[key].code for key in ("compute.queue_time", "compute.wall_time")} == {"R4"}
 
 
 def test_own_interval_is_taken_as_it_is(varied: Any) -> None:

@@ -71,6 +71,12 @@ def test_padded_vocabulary_is_saved(varied: Any) -> None:
     assert number(own, "storage.parameters") == SMALL - 2 * 24 * 64
 
 
+def test_padded_rows_are_as_wide_as_the_table(varied: Any) -> None:
+    """OPT-350M's table is narrower than its layers."""
+    made = varied("model.vocab_size=1000", "model.embedding_size=128")
+    assert float(made.checkpoint.parameters - made.model.parameters) == 24 * 128 * 2
+
+
 def test_checkpoint_does_not_depend_on_the_layout(varied: Any) -> None:
     """At a vocabulary that every layout pads alike."""
     sizes = {

@@ -67,6 +67,13 @@ def test_r4many_jobs(varied: Any) -> None:
     assert "R4" not in codes(varied("reliability.job_time_limit=1d"))
 
 
+def test_r4_a_job_that_trains_nothing(varied: Any) -> None:
+    finding = one(varied("reliability.job_time_limit=15min"), "R4")
+    assert (finding.severity, finding.fix) == ("error", "a limit of 16min and more")
+    assert finding.message.startswith("a job of 15min trains nothing: a start takes 15min, the grace at its end ")
+    assert "R4" not in codes(varied("reliability.job_time_limit=16min", "data.train_tokens=1M"))
+
+
 def test_r5_spares(varied: Any) -> None:
     finding = one(varied(*LONG), "R5")
     assert finding.message == "0 spare nodes; 4 cover 99 % of 3 d repairs"

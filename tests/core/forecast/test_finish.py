@@ -177,7 +177,8 @@ def test_drivers_are_in_the_order_of_their_reach(varied: Any) -> None:
 def test_a_time_limit_adds_waits_to_every_history(varied: Any) -> None:
     free = value(forecast(varied(*LONG), 500), "finish.p50")
     waits = value(forecast(varied(*LONG, "reliability.job_time_limit=1d", "schedule.queue_gap=6h"), 500), "finish.p50")
-    assert waits - free >= 6 * 3600 * (math.floor(free / DAY) - 1)
+    between, useful = 6 * 3600 + 15 * 60, DAY - 15 * 60
+    assert waits - free == pytest.approx(between * math.floor(free / useful), abs=1.5 * between)
 
 
 def test_what_blocks_the_wall_time_blocks_the_forecast(varied: Any) -> None:

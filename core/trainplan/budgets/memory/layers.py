@@ -153,12 +153,15 @@ def norm_of(s: Situation, width: Figure) -> Figure:
 
 
 def _residual(s: Situation) -> Figure:
-    dropout = bool(s["training.dropout"])
-    eager = word(s, "training.kernels") == "torch-eager"
-    sites = _trait("dropout sites", 2.0 if dropout else 0.0, "1")
+    sites = _trait("dropout sites", 2.0 if s["training.dropout"] else 0.0, "1")
+    eager, hidden = word(s, "training.kernels") == "torch-eager", s["model.hidden_size"]
     mask = _trait("bytes of a dropout mask", float(element_bytes(s)) if eager else 1.0)
-    hidden = s["model.hidden_size"]
-    return f.residual_kept(norms_per_block(s), norm_of(s, hidden), sites, mask, hidden)
+    kept = f.residual_kept(norms_per_block(s), norm_of(s, hidden), sites, mask, hidden)
+    if not s.flag("model.post_norms") and not s.flag("model.parallel_block"):
+        return kept
+    from trainplan.budgets.memory.norms import without_unread  # of few models, and the first figures do not wait
+
+    return without_unread(s, kept, eager=eager)
 
 
 def _attention(s: Situation, model: ModelBudget) -> tuple[Figure, Figure]:

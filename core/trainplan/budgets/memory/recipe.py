@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.memory.start import held_again
-from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count, one_copy
+from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count, one_copy, table_moment_bytes
 from trainplan.budgets.situation import Situation
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import memory_states as f
@@ -63,13 +63,26 @@ class State:
 
 
 @record
+class Tables:
+    """Bytes of an optimizer of a table's element beyond those of a matrix's, whether ranks share them, and how many once more."""
+
+    each: Figure
+    cut: bool
+    again: Figure
+
+
+@record
 class Recipe:
-    """The three states, the optimizer's while a checkpoint is read, the bytes of a compute element and of a reduced gradient."""
+    """The three states, the optimizer's while a checkpoint is read, the bytes of a compute element and of a reduced gradient.
+
+    `tables` where the optimizer keeps more of the embedding table and the head.
+    """
 
     weights: State
     gradients: State
     optimizer: State
     restored: State
+    tables: Tables | None
     element: Figure
     reduced: Figure
     gathers: bool
@@ -159,6 +172,7 @@ def recipe(s: Situation, microbatches: Figure, ranks: Figure) -> Recipe:
         gradients=_gradients(s, "gradients" in cut, single, microbatches),
         optimizer=optimizer,
         restored=restored,
+        tables=_tables(s, "optimizer" in cut),
         element=element_bytes(s),
         reduced=reduced_bytes(s),
         gathers=gathers and reshards(s),
@@ -248,6 +262,11 @@ def _optimizer(s: Situation, cut: bool, single: bool) -> tuple[State, State]:
     aware = s.plan.training.framework == "megatron" and s.plan.training.moment_dtype != "fp32"
     loaded = f.restored_bytes(master, count, each, again if aware else _none_again(), again)
     return steady, _divided(loaded, cut)
+
+
+def _tables(s: Situation, cut: bool) -> Tables | None:
+    each = None if s.plan.training.optimizer_offload else table_moment_bytes(s)
+    return None if each is None else Tables(each, cut, held_again(s.plan.training.framework, "moments"))
 
 
 @cache

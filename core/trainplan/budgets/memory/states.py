@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.layer import Layer, one_norm
-from trainplan.budgets.memory.recipe import Recipe, State
+from trainplan.budgets.memory.recipe import Recipe, State, Tables
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import has_table
@@ -15,7 +15,10 @@ from trainplan.formulas import memory_states as f
 from trainplan.formulas.model import mtp_projection_parameters
 from trainplan.frozen import record
 from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
 
+ALONE: Final = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
+WITH_TABLES: Final = named_sum("bytes", "matrices", "tables")
 NO_LAYER: Final = given("nothing", 0.0, "1", "the model has no such layer", kind="file")
 NO_PART: Final = given("no such part", 0.0, "1", "the model has none", kind="file")
 NONE_WHOLE: Final = given("parts held whole", 0.0, "1", "the model has none", kind="file")
@@ -31,6 +34,8 @@ class Held:
     embedding: Figure
     head: Figure
     table: Figure
+    own_head: Figure
+    tensor: Figure
     ranks: Figure
     expert_ranks: Figure
 
@@ -52,13 +57,16 @@ def held(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Held:
     hsdp = s.word("parallelism.sharding") == "hsdp"
     ranks = s["parallelism.shard_size"] if hsdp else f.shard_ranks(mesh.data, s["parallelism.context"])
     table = _table(model)
+    own_head = _own_head(s, model, table)
     return Held(
         dense=_layer(s, (model.attention, model.dense, model.norms)) if model.dense else NO_LAYER,
         sparse=_layer(s, (model.attention, model.router, model.shared, model.norms)) if model.expert else NO_LAYER,
         experts=_experts(s, model.expert) if model.expert else NO_LAYER,
         embedding=f.held_table(table, s["parallelism.tensor"], _small(s, model, ("position", "embedding_projections"))),
-        head=f.held_table(_own_head(s, model, table), s["parallelism.tensor"], _last(s)),
+        head=f.held_table(own_head, s["parallelism.tensor"], _last(s)),
         table=table,
+        own_head=own_head,
+        tensor=s["parallelism.tensor"],
         ranks=ranks,
         expert_ranks=f.expert_shard_ranks(
             ranks, s["parallelism.tensor"], s["parallelism.expert"], s["parallelism.expert_tensor"]
@@ -132,6 +140,11 @@ def _last(s: Situation) -> Figure:
     return total_of(parts) if parts else NONE_WHOLE
 
 
+def _tables(stage: Stage, parts: Held, more: Tables) -> Figure:
+    ranks = parts.ranks if more.cut else ALONE
+    return f.table_moments(stage.first, parts.table, stage.last, parts.own_head, parts.tensor, more.each, ranks)
+
+
 def states(stage: Stage, parts: Held, recipe: Recipe) -> States:
     """Weights, gradients and optimizer states of one pipeline rank."""
     parameters = f.rank_parameters(
@@ -151,4 +164,10 @@ def states(stage: Stage, parts: Held, recipe: Recipe) -> States:
 
     optimizer = of(recipe.optimizer)
     again = optimizer if recipe.restored is recipe.optimizer else of(recipe.restored)
+    if recipe.tables is not None:
+        tables = _tables(stage, parts, recipe.tables)
+        optimizer, again = (
+            WITH_TABLES(optimizer, tables),
+            WITH_TABLES(again, f.held_more(tables, recipe.tables.again)),
+        )
     return States(parameters, experts, of(recipe.weights), of(recipe.gradients), optimizer, again)

@@ -54,14 +54,18 @@ def grace(estimate: Estimate) -> int:
 
 
 def segments(estimate: Estimate) -> int:
-    """Jobs that the run takes under its time limit, each losing the grace and one restart; 1 without a limit."""
+    """Jobs that the run takes under its time limit, each losing the grace and one restart; 1 without a limit.
+
+    The time between jobs is none of theirs.
+    """
     limit = estimate.plan.reliability.job_time_limit
     if limit is None:
         return 1
     useful = float(limit) - grace(estimate) - float(estimate.plan.reliability.restart_time)
     if useful <= 0:
         raise ExportError("reliability.job_time_limit is shorter than the restart and the grace before the limit")
-    return max(1, math.ceil(_seconds(estimate, "compute.wall_time") / useful))
+    inside = _seconds(estimate, "compute.wall_time") - _seconds(estimate, "compute.queue_time")
+    return max(1, math.ceil(inside / useful))
 
 
 def _seconds(estimate: Estimate, key: str) -> float:

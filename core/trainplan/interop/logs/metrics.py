@@ -25,7 +25,10 @@ SECONDS: Final = (
     "seconds_per_step",
     "time_per_step",
     "perf/step_time_seconds",
+    "throughput/duration",
 )
+LOADING: Final = "throughput/loading_time"
+"""Levanter's wait for a batch, s: its duration is of the step alone (marin lib/levanter trainer.py, training_steps)."""
 MILLISECONDS: Final = (
     "elapsed time per iteration (ms)",
     "elapsed_time_per_iteration_ms",
@@ -174,7 +177,9 @@ def _row(row: Mapping[str, Any]) -> Iterator[Event]:
 
 def _seconds(named: Mapping[str, Any]) -> float | None:
     milliseconds = _first(named, MILLISECONDS)
-    return _first(named, SECONDS) or (None if milliseconds is None else milliseconds / 1e3)
+    seconds = _first(named, SECONDS) or (None if milliseconds is None else milliseconds / 1e3)
+    loading = _first(named, (LOADING,))
+    return seconds + max(loading, 0.0) if seconds and loading else seconds
 
 
 def _memory(named: Mapping[str, Any]) -> Iterator[Event]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainplan.interop.logs.cells import cells, number, whole
+from trainplan.interop.logs.cells import GIBI, cells, number, whole
 from trainplan.interop.logs.events import Event, Foreign, Framework, Peak, Step, Unread
 
 _MAXTEXT = re.compile(r"completed step:\s*(\d+), seconds:\s*([\d.]+),(?:.*?Tokens/s/device:\s*([\d.,]+),)?")
 _NANOTRON = re.compile(r"iteration:\s*(\d+)\s*/\s*\d+\s*\|")
+_TORCHTUNE = re.compile(r"\bStep (\d+) \|")
+_PAIR = re.compile(r"\b(tokens_per_second_per_gpu|peak_memory_reserved|peak_memory_alloc):([\d.eE+-]+)(?=\s)")
 _SCALES: Final = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _FOREIGN: Final = (
     (
@@ -56,6 +58,24 @@ def nanotron_events(line: str) -> Iterator[Event]:
         if peak:
             yield Peak(peak, reserved)
     yield Step(step, None, _scaled(found.get("global_batch_size")), rate)
+
+
+def torchtune_events(line: str) -> Iterator[Event]:
+    """A line of torchtune: the rate is of the printed step alone and of tokens that the loss counts; memory is in GiB, of rank 0.
+
+    torchtune recipes/full_finetune_distributed.py, training/metric_logging.py and training/memory.py.
+    """
+    head, found = _TORCHTUNE.search(line), dict(_PAIR.findall(line))
+    step, rate = whole(head[1]) if head else None, number(found.get("tokens_per_second_per_gpu"))
+    if step is None or not rate:
+        yield Unread()
+        return
+    yield Framework("torchtune")
+    for key, reserved in (("peak_memory_reserved", True), ("peak_memory_alloc", False)):
+        peak = number(found.get(key))
+        if peak:
+            yield Peak(peak * GIBI, reserved)
+    yield Step(step, rate=rate)
 
 
 def _scaled(text: str | None) -> float | None:

@@ -17,8 +17,9 @@ from trainplan.interop.logs.lines import LINE, LogError, lines, text_of
 from trainplan.interop.logs.measured import Measurement
 from trainplan.interop.logs.megatron import ELAPSED, MegatronLines, other_events
 from trainplan.interop.logs.metrics import UnknownColumns, csv_events, json_events, of_table, wrapped_line
+from trainplan.interop.logs.mlperf import MARK, MlperfLines, stamp
 from trainplan.interop.logs.nemo import nemo_events
-from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events
+from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotron_events, torchtune_events
 from trainplan.interop.logs.torch import OlmoLines, of_titan, titan_events
 from trainplan.plan.source import unread
 
@@ -87,6 +88,10 @@ def _before_cut(text: str) -> str:
 
 def _timed(text: str, measurement: Measurement) -> None:
     """When a step was printed; OLMo's lines say it at the head of a step alone."""
+    told = stamp(text) if MARK in text else None
+    if told is not None:
+        measurement.at(told)
+        return
     time = _TIME.search(text[:200])
     if time is not None:
         measurement.at("{} {}:{}:{}".format(*time.groups(default="00")))
@@ -108,12 +113,14 @@ def _reader(path: Path, file: BinaryIO) -> tuple[Reader, int]:
 
 def text_reader() -> Reader:
     """A reader of logs of every framework: a line says by its own words which it is."""
-    megatron, olmo = MegatronLines(), OlmoLines()
+    megatron, olmo, mlperf = MegatronLines(), OlmoLines(), MlperfLines()
 
     def events(line: str) -> Iterator[Event]:
         if line.startswith("{"):
             inner = wrapped_line(line)
             yield from json_events(line) if inner is None else events(inner)
+        elif MARK in line:
+            yield from mlperf.events_of(line)
         elif ELAPSED in line:
             yield from megatron.events_of(line)
         elif "tps:" in line or "wps:" in line or "validate step:" in line:
@@ -124,6 +131,8 @@ def text_reader() -> Reader:
             yield from maxtext_events(line)
         elif "tokens_per_sec_per_gpu:" in line:
             yield from nanotron_events(line)
+        elif "tokens_per_second_per_gpu:" in line:
+            yield from torchtune_events(line)
         else:
             yield from other_events(line)
             if of_titan(line):

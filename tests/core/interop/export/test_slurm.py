@@ -68,6 +68,9 @@ def test_a_time_limit_makes_a_chain_of_jobs_one_at_a_time() -> None:
     assert told["array"] == f"1-{segments(found)}%1"
     assert segments(found) * 2 * 86400 > float(found.quantities["compute.wall_time"])  # type: ignore[arg-type]
     assert "time" not in options(sbatch_script(estimated("llama-3.1-8b")))
+    assert segments(estimated("llama-3.1-8b", "reliability.job_time_limit=2d", "schedule.queue_gap=1d")) == segments(
+        found
+    )
 
 
 def test_a_limit_shorter_than_the_restart_is_refused() -> None:

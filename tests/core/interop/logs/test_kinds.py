@@ -468,6 +468,82 @@ def test_nemo_bar_without_a_timing_is_named(tmp_path: Path) -> None:
     assert found.assumed == ("batch", "sequence")
 
 
+def mllog(time: int, key: str, value: object = None, **metadata: object) -> str:
+    """A line of MLPerf training v4.0, llama2_70b_lora, as srun labels it."""
+    told = {"namespace": "", "time_ms": time, "event_type": "POINT_IN_TIME", "key": key, "value": value}
+    return (
+        f"0: :::MLLOG {json.dumps({**told, 'metadata': {'file': '/workspace/ft-llm/custom_callbacks.py', **metadata}})}"
+    )
+
+
+def blocks(count: int) -> list[str]:
+    """Blocks of 384 samples that take 199.434 s, as a public run of that benchmark, and evaluations of 44.377 s between them."""
+    lines = [mllog(1721024896541, "global_batch_size", 8), mllog(1721024896541, "run_start")]
+    for place in range(count):
+        begin, before = 1721024896541 + 243811 * place, 384 * place
+        lines += [
+            mllog(begin, "block_start", samples_count=before),
+            mllog(begin + 199434, "tracked_stats", {"throughput": 1.9257918929116467}, step=before + 384),
+            mllog(begin + 199434, "block_stop", samples_count=before + 384),
+            mllog(begin + 199434, "eval_start", samples_count=before + 384),
+            mllog(begin + 243811, "eval_accuracy", 0.9234074354171753, samples_count=before + 384),
+        ]
+    return lines
+
+
+def test_a_block_of_mlperf_is_a_mean_of_its_steps(tmp_path: Path) -> None:
+    """Its own throughput is in samples a second; in others of the suite it is in tokens."""
+    found = measured(tmp_path / "a.log", "\n".join(blocks(8)) + "\n", length=8192, world=8)
+    assert found.rate == pytest.approx(1.9257918929116467 * 8192 / 8, rel=2e-4)
+    assert (found.framework, found.batch, found.steps_seen, found.steps_a_line) == ("MLPerf", 8, 384, 48.0)
+    assert found.date == "2024-07-15"
+
+
+def test_mlperf_without_whole_blocks_measures_nothing(tmp_path: Path) -> None:
+    assert taken(tmp_path / "a.log", "\n".join(blocks(8)[:3]) + "\n", length=8192, world=8).result() is None
+    without = [line for line in blocks(8) if "global_batch_size" not in line]
+    assert taken(tmp_path / "a.log", "\n".join(without) + "\n", length=8192, world=8).result() is None
+    cut = "\n".join(blocks(8)) + '\n0: :::MLLOG {"namespace": "", "time_ms": 17210'
+    assert measured(tmp_path / "a.log", cut, length=8192, world=8).dropped["not readable, line 43"] == 1
+
+
+def test_torchtune_prints_a_rate_of_the_step_and_gibibytes(tmp_path: Path) -> None:
+    """A line of amang1802/llama-3.1-8B-cpttest_mode2_qna_fulltext on huggingface.co, four devices; GiB by torchtune's memory.py."""
+    lines = [
+        f"Step {number} | loss:0.35119619965553284 lr:1e-06 tokens_per_second_per_gpu:9077.1552734375 "
+        "peak_memory_active:85.53374147415161 peak_memory_alloc:85.53374147415161 peak_memory_reserved:104.0546875 "
+        for number in range(1, 60)
+    ]
+    found = measured(tmp_path / "a.log", "\n".join(lines) + "\n", batch=64, length=8192, world=4)
+    assert (found.framework, found.rate, found.steps_seen, found.steps_used) == ("torchtune", 9077.1552734375, 59, 39)
+    assert (found.peak, found.peak_reserved) == (104.0546875 * 2**30, True)
+
+
+def test_a_line_of_torchtune_that_is_cut_is_told(tmp_path: Path) -> None:
+    line = "Step {} | loss:0.35 lr:1e-06 tokens_per_second_per_gpu:9077.15 peak_memory_alloc:85.5 "
+    text = (
+        "\n".join(line.format(number) for number in range(1, 60))
+        + "\nStep 60 | loss:0.35 lr:1e-06 tokens_per_second_per_gpu:90"
+    )
+    found = measured(tmp_path / "a.log", text)
+    assert (found.rate, found.dropped["not readable, line 60"]) == (9077.15, 1)
+
+
+def test_levanters_duration_leaves_out_the_wait_for_a_batch(tmp_path: Path) -> None:
+    """marin's trainer.py, training_steps: loading is timed before the step, and logged beside its duration.
+
+    Its report of 32 GB200: 128 sequences of 8,192 in 1.401 s, 748,219 tokens a second of all.
+    """
+    head = "Step,r - throughput/duration,r - throughput/tokens_per_second,r - throughput/hook_time"
+    rows = "".join(f"{number},1.401,748219,0.002\n" for number in range(1, 60))
+    found = measured(tmp_path / "a.csv", f"{head}\n{rows}", batch=128, length=8192, world=32)
+    assert found.rate * 32 == pytest.approx(748_219, rel=5e-4)
+    keys = ("throughput/duration", "throughput/loading_time")
+    rows = "".join(json.dumps({"_step": number, keys[0]: 1.401, keys[1]: 0.5}) + "\n" for number in range(1, 60))
+    found = measured(tmp_path / "a.jsonl", rows, batch=128, length=8192, world=32)
+    assert found.rate == pytest.approx(128 * 8192 / (1.901 * 32))
+
+
 def test_nanotron_numbers_end_in_letters(tmp_path: Path) -> None:
     """huggingface/nanotron issue 390 and pull request 23."""
     text = "\n".join(
