@@ -6,6 +6,7 @@ import statistics
 
 import pytest
 from memory_table import MEASURES, Comparison, compared, doubled, feasibility, ninth
+from readme import row_of
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,15 @@ def test_what_ran_fits_and_what_did_not_does_not() -> None:
     assert sum(fits == row["fits"] for row, fits, _ in facts) >= 0.98 * len(facts)
     assert sum(fits for row, fits, _ in facts if not row["fits"]) <= 1
     assert sum(not row["fits"] for row, _, _ in facts) == 5
+    right = sum(fits == row["fits"] for row, fits, _ in facts)
+    assert f"{len(facts)} layouts that ran or ran out of memory | {right} right" in row_of("fits or not")
+
+
+def test_readme_says_how_far_peaks_are(measured: dict[tuple[str, str], list[Comparison]]) -> None:
+    told = [measured[key] for key in (("simumax", "allocated"), ("torchtitan", "reserved"), ("bloom", "total"))]
+    medians = [f"{100 * statistics.median(abs(one.error) for one in rows):.1f}" for rows in told]
+    assert f"| {sum(map(len, told))} measured peaks" in row_of("memory")
+    assert f"| median {', '.join(medians[:2])} and {medians[2]} % |" in row_of("memory")
 
 
 def test_the_verdict_is_sharp() -> None:

@@ -12,6 +12,7 @@ from statistics import fmean, median
 from typing import Any
 
 import pytest
+from readme import row_of
 from throughput_plans import NO_BATCH, NO_SHAPES, Case, Row, case, left_out, predicted, rows
 
 from trainplan import catalogue
@@ -53,6 +54,7 @@ def test_what_is_demanded_of_dense_rows() -> None:
     assert median(map(abs, found)) <= 5.5
     assert tail(found) <= 16.0
     assert abs(median(found)) <= 3.0
+    assert f"median {median(map(abs, found)):.1f} %, 9 in 10 within {tail(found):.1f} %" in row_of("step time, dense")
 
 
 def test_rows_left_out_are_named_with_the_reason() -> None:
@@ -156,6 +158,10 @@ def test_closer_than_calculon_on_its_own_validation() -> None:
     assert len(every) == 8
     assert fmean(ours for ours, _ in every) <= 0.6 * fmean(theirs for _, theirs in every)
     assert max(ours for ours, _ in every) <= 0.5 * max(theirs for _, theirs in every)
+    mean, most = ([f"{100 * of(sizes):.1f} %" for sizes in zip(*every, strict=True)] for of in (fmean, max))
+    said = row_of("step time, Calculon's own eight validations")
+    assert f"Calculon differs by {mean[1]} in the mean, {most[1]} at most" in said
+    assert f"| {mean[0]} in the mean, {most[0]} at most |" in said
     selective = found["selective+sp"]
     assert fmean(ours for ours, _ in selective) <= 0.5 * fmean(theirs for _, theirs in selective)
     assert all(ours <= theirs for ours, theirs in selective)

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any, Final
 
 import pytest
+from readme import row_of
 from test_layout_cases import found, made
 
 from trainplan.estimation import Estimate
@@ -35,6 +36,12 @@ def test_an_unseen_step_is_inside_its_range(name: str) -> None:
     row, step = ROWS[name], predicted(name).step
     inside = step.predicted_step_time_low <= row["step_time"] <= step.predicted_step_time_high
     assert bool(inside) is ("outside" not in row)
+
+
+def test_readme_says_how_many_are_inside() -> None:
+    said = row_of("steps of 2024 to 2026 in no fit")
+    assert f"| {len(ROWS)} published steps" in said
+    assert f"| {sum('outside' not in row for row in ROWS.values())} inside their range" in said
 
 
 def test_unseen_dense_rows_of_one_vendor_stack_are_as_close_as_those_left_out_of_the_fit() -> None:

@@ -46,3 +46,32 @@ def test_the_tree_of_architecture_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     for name in re.findall(r"`(plan/\w+|budgets/[\w/]+\w)`", text):
         assert (ROOT / "core" / "trainplan" / f"{name}.py").exists(), f"ARCHITECTURE.md names {name}"
+
+
+HOUSE = (
+    (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split("## The house")[1].split("## The way of a number")[0]
+)
+SOURCES = [path for root in ("core/trainplan", "tui/trainplan_tui") for path in (ROOT / root).rglob("*.py")]
+
+
+def test_every_module_that_the_tree_names_exists() -> None:
+    stems = {path.stem for path in SOURCES}
+    named = set(re.findall(r"`([a-z_]+)`", HOUSE)) - {"core", "tui"}
+    assert named <= stems, f"ARCHITECTURE.md names {named - stems}"
+
+
+def test_every_room_stands_in_the_tree() -> None:
+    rooms = {path.parent.name for path in SOURCES if path.name == "__init__.py"} - {"trainplan", "trainplan_tui"}
+    missing = {room for room in rooms if f"{room}/" not in HOUSE}
+    assert not missing, f"ARCHITECTURE.md does not name {missing}"
+
+
+def test_parameter_counts_are_as_many_as_is_said() -> None:
+    """That they are exact is tested where they are counted."""
+
+    def rows(name: str) -> int:
+        return (ROOT / "tests" / "golden" / f"{name}.toml").read_text(encoding="utf-8").count("[[row]]")
+
+    assert (
+        f"{rows('params') + rows('published_params')} published counts, {rows('architectures')} architectures" in README
+    )
