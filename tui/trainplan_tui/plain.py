@@ -40,12 +40,17 @@ LINE: Final = TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
 
 def findings_of(budget: str, now: Estimate) -> list[Finding]:
     """The findings that stand in the pane of a budget; all of them in the overview."""
-    budgets = (budget, *ALSO.get(budget, ()))
+    budgets = budgets_of(budget)
     return [item for item in findings(now, published_runs()) if item.budget in budgets or budget == "overview"]
 
 
+def budgets_of(pane: str) -> tuple[str, ...]:
+    """The budgets that a pane shows."""
+    return (pane, *ALSO.get(pane, ()))
+
+
 ALSO: Final = {"compute": ("model",), "parallelism": ("communication",)}
-"""Budgets whose findings stand beside those of another one."""
+"""Budgets that have no pane of their own."""
 
 
 def _listed(listing: Listing) -> list[str]:

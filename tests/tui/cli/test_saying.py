@@ -252,6 +252,8 @@ def test_json_of_a_budget_is_of_that_budget(plan: Path, capsys: pytest.CaptureFi
     assert told["quantities"]["evaluation.tokens"]["unit"] == "tokens"
     assert {key.split(".")[0] for key in told["quantities"]} <= {"evaluation", "storage"}
     assert {one["budget"] for one in told["findings"]} == {"evaluation"}
+    run("show", plan, "--budget", "memory", "--json")
+    assert "memory.ranks.0.total" in json.loads(capsys.readouterr().out)["quantities"]  # no ledger has a row of it
 
 
 def test_an_unknown_budget_is_refused_with_json_too(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:

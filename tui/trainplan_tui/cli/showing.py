@@ -20,7 +20,7 @@ from trainplan.views.listings import Listing, listings_of
 from trainplan.views.mixing import mixture_of
 from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json
-from trainplan_tui.plain import findings_of, plain_table
+from trainplan_tui.plain import budgets_of, findings_of, plain_table
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
 
@@ -58,12 +58,13 @@ def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
 
 
 def _of_budget(table: Table, plan: Opened, estimate: Estimate) -> dict[str, object]:
-    """The same of one budget: the quantities of its rows and its findings."""
+    """The same of one budget: every quantity of its own, those that its rows show of others, and its findings."""
     whole = as_json(plan, estimate)
     quantities = cast("dict[str, object]", whole["quantities"])
-    keys = [row.key for row in table.rows if isinstance(row, FigureRow)]
+    shown, own = {row.key for row in table.rows if isinstance(row, FigureRow)}, budgets_of(table.budget)
     told = [asjson.finding(item) for item in findings_of(table.budget, estimate)]
-    return {**whole, "quantities": {key: quantities[key] for key in keys}, "findings": told}
+    kept = {key: one for key, one in quantities.items() if key in shown or key.partition(".")[0] in own}
+    return {**whole, "quantities": kept, "findings": told}
 
 
 def _tables(budget: str | None) -> list[Table]:
