@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import TextWrapper
 from typing import Final
 
 from trainplan.checks import findings
@@ -12,6 +11,7 @@ from trainplan.finding import Finding
 from trainplan.rows.table import Cells, FieldRow, FigureRow, Table, cells
 from trainplan.views.listings import Listing, listings_of
 from trainplan.views.mixing import mixture_of
+from trainplan_tui.text.folding import folded
 
 
 def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:
@@ -28,14 +28,11 @@ def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> l
     if found:
         lines += ["", f"{table.title}, findings", *(line for item in found for line in _finding(item))]
     lines = lines if lines[0] else lines[1:]
-    return [piece for line in lines for piece in LINE.wrap(line) or [""]]
+    return [piece for line in lines for piece in folded(line, 100, 4)]
 
 
 LISTED: Final = ("tokens", "pilot", "readiness")
 """Budgets whose rows are a listing, which comes first."""
-
-LINE: Final = TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
-"""A fact on a line or more; an option of a command stays whole."""
 
 
 def findings_of(budget: str, now: Estimate) -> list[Finding]:

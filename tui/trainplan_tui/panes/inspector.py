@@ -18,6 +18,7 @@ from trainplan.views.moves import JUDGES, dependents
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.state.shown import Shown
+from trainplan_tui.text.folding import folded
 
 FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "schedule.budget")
 """Fields that only the forecast reads."""
@@ -193,7 +194,7 @@ def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:
 
         return [piece for text in standing.side(row, shown, width) for piece in _indented(text, width)]
     key, sentences = told(row, shown, cell)
-    lines = [key, *(piece for text in sentences for piece in wrapped(text, width))]
+    lines = [key, *(piece for text in sentences for piece in folded(text, width))]
     value = value_of(row.id, shown.estimate)
     if isinstance(value, Figure) and isinstance(value.origin, Card):
         lines += [
@@ -224,14 +225,4 @@ def moves(shown: Shown, width: int, most: int) -> list[str]:
 
 
 def _indented(text: str, width: int) -> list[str]:
-    from textwrap import wrap
-
-    room = len(text) - len(text.lstrip())
-    return wrap(text, width, initial_indent="", subsequent_indent=" " * (room + 2)) or [""]
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A sentence in lines of a width."""
-    from textwrap import wrap
-
-    return wrap(text, width) or [""]
+    return folded(text, width, len(text) - len(text.lstrip()) + 2)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from textwrap import wrap
 
 from trainplan.views.listings import Listing
 from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, rule_row, table_rows
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line, Role
@@ -43,7 +43,7 @@ def listing_rows(listing: Listing, width: int, glyphs: Glyphs, *, reach: str, id
             [BodyRow(id_, "figure" if id_ else "picture", _line(row, kept, whole, glyphs))], edges, width
         )
         if long:
-            found += [note_row(f"  {line}", width, glyphs) for line in wrap(row[-1], width - 8, break_on_hyphens=False)]
+            found += [note_row(f"  {line}", width, glyphs) for line in folded(row[-1], width - 8)]
     return found
 
 

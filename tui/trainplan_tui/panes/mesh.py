@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from trainplan.estimation import Estimate, Value
@@ -18,6 +17,7 @@ from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
 from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row
 from trainplan_tui.state.shown import Shown
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import total_bar, waterfall
@@ -223,15 +223,15 @@ def walk_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
         decided = step.answer == "YES"
         canvas.right(width - 2, step.answer, "warn" if decided else "text", bold=decided)
         found.append(BodyRow(f"walk {place} {step.path}", "figure", canvas.line()))
-        found += [note_row(f"  {line}", width, glyphs) for line in wrap(step.numbers, width - 10)]
+        found += [note_row(f"  {line}", width, glyphs) for line in folded(step.numbers, width - 10)]
     found.append(rule_row("proposal", width, glyphs))
     canvas = Canvas(width, glyphs)
     canvas.put(4, "enter takes it as one edit" if proposal(shown.plan) else untaken(shown.plan))
     return [
         *found,
-        *(note_row(line, width, glyphs, "text") for line in wrap(proposed(shown.plan), width - 8)),
-        *(note_row(line, width, glyphs, "text") for line in wrap(_walked(shown.plan)[1], width - 8)),
-        *(note_row(line, width, glyphs) for line in wrap(CAUTION, width - 8)),
+        *(note_row(line, width, glyphs, "text") for line in folded(proposed(shown.plan), width - 8)),
+        *(note_row(line, width, glyphs, "text") for line in folded(_walked(shown.plan)[1], width - 8)),
+        *(note_row(line, width, glyphs) for line in folded(CAUTION, width - 8)),
         BodyRow("walk proposal", "figure", canvas.line()),
     ]
 

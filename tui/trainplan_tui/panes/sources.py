@@ -227,7 +227,7 @@ def _typed(value: float | None) -> str:
 
 def contract_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     """What the chosen sampler really does, in the words of the catalogue."""
-    from textwrap import wrap
+    from trainplan_tui.text.folding import folded
 
     rule = shown.estimate.mixture.contract
     if rule is None:
@@ -238,7 +238,7 @@ def contract_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
         if fact is None:
             continue
         mark = "" if fact.verified else " ?"
-        for i, line in enumerate(wrap(f"{fact.value}{mark}", width - 24)):
+        for i, line in enumerate(folded(f"{fact.value}{mark}", width - 24)):
             canvas = Canvas(width, glyphs)
             canvas.put(4, word if i == 0 else "", "dim")
             canvas.put(23, line)

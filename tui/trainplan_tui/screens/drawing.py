@@ -244,11 +244,11 @@ def _fitted(sentences: Sequence[str], width: int, room: int) -> list[str]:
 
     A sentence that goes on under the last line is too long for it there, so that the cut shows.
     """
-    from trainplan_tui.panes.inspector import wrapped
+    from trainplan_tui.text.folding import folded
 
-    each = [wrapped(sentence, width) for sentence in sentences]
+    each = [folded(sentence, width) for sentence in sentences]
     if sum(map(len, each)) > 2 and len(sentences[0]) > width:
-        each = [wrapped(" ".join(sentences), width)]
+        each = [folded(" ".join(sentences), width)]
     shown = [line for pieces in each for line in pieces]
     ends = {sum(map(len, each[: at + 1])) for at in range(len(each))}
     if len(shown) > room > 0 and room not in ends:
@@ -277,10 +277,11 @@ def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) ->
     if not rows:
         return []
     error = view.typing.error if view.typing else ()
-    from trainplan_tui.panes.inspector import side, wrapped
+    from trainplan_tui.panes.inspector import side
     from trainplan_tui.screens.messages import is_cut
+    from trainplan_tui.text.folding import folded
 
-    said = [*wrapped(view.message, width - 2), ""] if is_cut(view.message, view.width) else []
+    said = [*folded(view.message, width - 2), ""] if is_cut(view.message, view.width) else []
     text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)]
     return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan_tui.panes.inspector import wrapped
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, cells
 
@@ -24,7 +24,7 @@ def spread(lines: list[Line], message: str, width: int, places: range, glyphs: G
     """Lay a message over rows of the picture, and give what of it is left for the footer: nothing where all of it stands."""
     if not places:
         return message
-    pieces = wrapped(message, width - 2)
+    pieces = folded(message, width - 2)
     for index, place in enumerate(places):
         canvas = Canvas(width, glyphs)
         canvas.put(2, pieces[index] if index < len(pieces) else "")
@@ -34,5 +34,5 @@ def spread(lines: list[Line], message: str, width: int, places: range, glyphs: G
 
 def end_of(sheet: range, message: str, width: int) -> range:
     """The rows that a message takes over a sheet: no more than it needs, and never the title or the first line."""
-    needed = min(len(wrapped(message, width - 2)), OVER_A_SHEET, max(0, len(sheet) - 2))
+    needed = min(len(folded(message, width - 2)), OVER_A_SHEET, max(0, len(sheet) - 2))
     return range(sheet.stop - needed, sheet.stop)

@@ -12,9 +12,10 @@ from trainplan.quantity.figure import Blocked, Card, Figure
 from trainplan.quantity.unit import numbered
 from trainplan.views.explain import Node, tree, tree_of
 from trainplan.views.moves import dependents
-from trainplan_tui.panes.inspector import deciding, unmoving, untold, waiting, wrapped
+from trainplan_tui.panes.inspector import deciding, unmoving, untold, waiting
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 
@@ -86,7 +87,7 @@ class ExplainSheet(Listing):
         if self.is_field:
             canvas = Canvas(width, self.glyphs)
             canvas.put(2, f"Explain {self.key}", bold=True)
-            told = [line for text in (sentence_of(self.key), self._moves()) for line in wrapped(text, width - 6)]
+            told = [line for text in (sentence_of(self.key), self._moves()) for line in folded(text, width - 6)]
             return [canvas.line(), *(text_line(line, width, self.glyphs) for line in told)]
         node, canvas = self.node, Canvas(width, self.glyphs)
         canvas.put(2, f"Explain {self.key}", bold=True)
@@ -94,12 +95,12 @@ class ExplainSheet(Listing):
         found = [canvas.line()]
         if isinstance(node.value, Blocked):
             why = untold(node.value.code, self.host.session.shown)
-            return [*found, *(text_line(line, width, self.glyphs) for line in wrapped(why, width - 6)[:3])]
+            return [*found, *(text_line(line, width, self.glyphs) for line in folded(why, width - 6)[:3])]
         if node.formula:
             found += [
-                text_line(line, width, self.glyphs) for line in wrapped(f"{self.key} = {node.formula}", width - 6)[:3]
+                text_line(line, width, self.glyphs) for line in folded(f"{self.key} = {node.formula}", width - 6)[:3]
             ]
-            found += [text_line(line, width, self.glyphs) for line in wrapped(f"= {node.put_in}", width - 6)[:3]]
+            found += [text_line(line, width, self.glyphs) for line in folded(f"= {node.put_in}", width - 6)[:3]]
         found.append(text_line(f"{node.shown}   rests on {node.rests_on}", width, self.glyphs))
         return found
 
@@ -154,7 +155,7 @@ class ExplainSheet(Listing):
         node = None if self.is_field else self.node if here is None else here.node
         title = self.key if node is None else node.key or node.name
         text = self._origin() if node is None else self._card(node)
-        pieces = [piece for sentence in text for piece in wrapped(sentence, width - 2)][:CARD]
+        pieces = [piece for sentence in text for piece in folded(sentence, width - 2)][:CARD]
         pieces += [""] * (2 - len(pieces))
         return [
             rule(title, width, self.position(0), self.glyphs),

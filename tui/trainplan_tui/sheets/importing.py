@@ -11,6 +11,7 @@ from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.beginning import ask_where
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
 
@@ -84,11 +85,9 @@ class ImportSheet(Listing):
         return self._said(told, "i", width)
 
     def _said(self, sentences: Sequence[str], sign: str, width: int) -> list[Line]:
-        from textwrap import wrap
-
         found: list[Line] = []
         for sentence in sentences:
-            for place, piece in enumerate(wrap(sentence, width - 6) or [""]):
+            for place, piece in enumerate(folded(sentence, width - 6)):
                 canvas = Canvas(width, self.glyphs)
                 canvas.put(2, "" if place else sign, "error" if sign == "E" else "dim")
                 canvas.put(4, piece)

@@ -15,9 +15,9 @@ from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
 from trainplan_tui.background import Background
-from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import Listing, text_line, under_cursor
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule, scrolled
 
@@ -161,7 +161,7 @@ class LayoutsSheet(Listing):
         told.append(f"step {row.found.step:,.3f} s{longer}{'' if held else than}")
         told.append("above the memory target" if row.found.above_target else f"{row.found.sent / 1e9:,.1f} GB sent")
         title = rule(f"layout {self.at + 1}", width, "", self.glyphs)
-        pieces = (piece for text in (words, "; ".join(told)) for piece in wrapped(text, width - 2))
+        pieces = (piece for text in (words, "; ".join(told)) for piece in folded(text, width - 2))
         return [title, *(text_line(piece, width, self.glyphs, 2) for piece in pieces)]
 
     def take(self, key: str, character: str | None) -> None:

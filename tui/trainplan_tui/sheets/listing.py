@@ -97,6 +97,6 @@ def text_line(text: str, width: int, glyphs: Glyphs, column: int = 4, role: Role
 
 def reasons(refusal: str, width: int) -> list[str]:
     """Why something typed was refused, as lines under it; none where it was not."""
-    from trainplan_tui.panes.inspector import wrapped
+    from trainplan_tui.text.folding import folded
 
-    return wrapped(refusal, width - 5) if refusal else []
+    return folded(refusal, width - 5) if refusal else []

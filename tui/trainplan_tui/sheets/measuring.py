@@ -24,6 +24,7 @@ from trainplan.review.measuring import Measurement, with_checks
 from trainplan_tui.background import Background
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
 
@@ -196,9 +197,7 @@ class LogSheet(Listing):
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    from textwrap import wrap
-
-    return wrap(text, width - 8)
+    return folded(text, width - 8)
 
 
 def _pair(planned: float | None, measured: float | None, style: str) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from trainplan.catalogue import names
 from trainplan.newplan import new_plan_text
 from trainplan.plan.describe import sentence_of
-from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.asking import shared_start
 from trainplan_tui.sheets.beginning import ask_where
 from trainplan_tui.sheets.listing import text_line
@@ -26,6 +25,7 @@ from trainplan_tui.sheets.questions import (
     suggestion,
 )
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 from trainplan_tui.widgets.line import LineEdit
@@ -123,7 +123,7 @@ class NewPlanSheet:
         text = (
             f"{len(found)} in the catalogue: {'  '.join(found)}" if found else "none in the catalogue has these letters"
         )
-        lines = wrapped(text, width - 6)
+        lines = folded(text, width - 6)
         return lines if len(lines) <= MATCHES else [*lines[: MATCHES - 1], f"{lines[MATCHES - 1]} ..."]
 
     def _matching(self) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.finding import Finding
-from trainplan_tui.panes.inspector import spoken, wrapped
+from trainplan_tui.panes.inspector import spoken
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import Entry
 
@@ -34,7 +35,7 @@ class FindingSheet(Listing):
             f"what would be right: {one.fix}" if one.fix else "",
             f"decided by: {', '.join(one.paths)}" if one.paths else "",
         ]
-        return [text_line(piece, width, self.glyphs) for text in told if text for piece in wrapped(text, width - 6)]
+        return [text_line(piece, width, self.glyphs) for text in told if text for piece in folded(text, width - 6)]
 
     def take(self, key: str, character: str | None) -> None:
         """Go to the field that decides, move, copy, leave."""

@@ -9,6 +9,7 @@ from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.panes.standing import side
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import Entry
 
@@ -33,13 +34,11 @@ class StandingSheet(Listing):
 
     def sentences(self, width: int) -> list[str]:
         """Everything, in lines."""
-        from textwrap import wrap
-
         name, cards = self.row.id.split(".")[1], {**OF_ITEM, **OF_RUNG}
         found = side(self.row, self.host.session.shown, width)[1:]
         for drill in cards.get(name, ()):
             found += ["", drill.title, *(f"  {number}. {step}" for number, step in enumerate(drill.steps, 1))]
-        return [piece for text in found for piece in (wrap(text, width - 8, subsequent_indent="     ") or [""])]
+        return [piece for text in found for piece in folded(text, width - 8, 5)]
 
     def items(self, width: int) -> Sequence[Line]:
         """One line each."""

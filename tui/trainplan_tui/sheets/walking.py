@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Final, NamedTuple
 
 from trainplan.labels.series import series
@@ -18,6 +17,7 @@ from trainplan_tui.panes.standing import acted
 from trainplan_tui.sheets.listing import LETTERS, MOVES
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.state.dossier import NOTHING
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.spans import Canvas, Line, Role
 from trainplan_tui.widgets.frame import Entry, rule, scrolled
 
@@ -115,7 +115,7 @@ class WalkSheet:
         ]
 
     def _challenge(self, width: int) -> list[Row]:
-        return [self._text(line, width, "text", column=3, bold=True) for line in wrap(self.item.question, width - 4)]
+        return [self._text(line, width, "text", column=3, bold=True) for line in folded(self.item.question, width - 4)]
 
     def _text(self, text: str, width: int, role: Role = "text", column: int = 4, *, bold: bool = False) -> Row:
         canvas = Canvas(width, self.host.glyphs)
@@ -158,7 +158,7 @@ class WalkSheet:
         acts = [act for act in record.acts if act.subject == self.item.name]
         found: list[Row] = []
         for act in acts[-SHOWN_ACTS:]:
-            found += [self._text(line, width) for line in wrap(acted(act), width - 6)]
+            found += [self._text(line, width) for line in folded(acted(act), width - 6)]
         found += [self._text(f"stale   {change}", width, "warn") for change in self.state.changed[:3]]
         if self.state.state in ("open", "failed") and self.state.last is not None and self.state.why:
             found.append(self._text(self.state.why, width, "warn"))
@@ -194,7 +194,7 @@ class WalkSheet:
         for drill in OF_ITEM.get(self.item.name, ()):
             found.append(self._rule(drill.title, width))
             for number, step in enumerate(drill.steps, 1):
-                pieces = wrap(step, width - 10)
+                pieces = folded(step, width - 10)
                 found += [
                     Row(
                         f"step {drill.title} {number}.{i}",

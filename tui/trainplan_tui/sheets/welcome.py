@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainplan.files.recovery import Lost
-from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import text_line, under_cursor
 from trainplan_tui.sheets.offers import Offer
+from trainplan_tui.text.folding import folded
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import rule, scrolled
@@ -124,13 +124,11 @@ class StartPage:
 
     def _errors(self, width: int) -> list[tuple[Line, int]]:
         """Every error in full: a longer one goes on in the next row, and keys that move scroll what has no room."""
-        texts = ["not opened:", *(piece for error in self.errors for piece in wrapped(error, width - 3))]
+        texts = ["not opened:", *(piece for error in self.errors for piece in folded(error, width - 3))]
         return [(text_line(text, width, self.glyphs, 2), -1) for text in texts]
 
     def _help(self, width: int) -> list[tuple[Line, int]]:
-        from textwrap import wrap
-
-        lines = (piece for text in HELP for piece in wrap(text, width - 3, subsequent_indent=" " * HANG) or [""])
+        lines = (piece for text in HELP for piece in folded(text, width - 3, HANG))
         return [(text_line(text, width, self.glyphs, 2), -1) for text in lines]
 
     def _under(self, width: int) -> list[Line]:

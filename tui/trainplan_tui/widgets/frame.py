@@ -154,11 +154,11 @@ def small_window(
     width: int, height: int, strip: Line, entries: Sequence[Entry], glyphs: Glyphs = UNICODE, message: str = ""
 ) -> list[Line]:
     """The one screen below the least window: what is needed, the strip, the keys that still work, and what the last one did."""
-    from textwrap import wrap
+    from trainplan_tui.text.folding import folded
 
     needed = f"{LEAST[0]}x{LEAST[1]} is the least; this is {width}x{height}."
     rows: list[Line] = [(Span(needed),), strip, (Span("   ".join(entry.text for entry in entries)),)]
-    rows += [(Span(line),) for line in wrap(message, max(1, width - 1))]
+    rows += [(Span(line),) for line in folded(message, width - 1)]
     return [_panes(row, width, glyphs) for row in rows[:height]]
 
 
