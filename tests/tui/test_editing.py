@@ -330,3 +330,9 @@ async def test_a_default_that_is_emptied_stays_and_nothing_is_unsaved(play, exam
     assert not app.session.shown.unsaved
     assert app.message == "usable fraction is in the file as it was: nothing changed"
     assert app.typist.now is None
+
+
+async def test_quitting_counts_what_it_lists(play, example) -> None:
+    """One edit of a weight writes two fields: the question lists fields, and says so."""
+    app = await play(example, "2 j j j j j l enter 0.7 enter q")
+    assert any("quit with 2 edited fields not saved" in line for line in app.seen), app.seen

@@ -16,7 +16,7 @@ from trainplan.rows.table import Cells, FieldRow, FigureRow, cells
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
-from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row
+from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row, windowed
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 WATER = "parallelism.waterfall."
 GONE = Blocked("none")
 """The time of an operation that an edit took out of the layout."""
+LEAST = 4
+"""Cells of a bar; where there are fewer, its number stands alone."""
 CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
 NODES, ENDS = 4, 3
 """Nodes up to which the map has all, and how many of more; a low window has what leaves the step in sight, one at least."""
@@ -115,7 +117,7 @@ def waterfall_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     if not known or not isinstance(predicted, Figure):
         return []
     most = max(float(predicted), float(planned) if isinstance(planned, Figure) else 0.0)
-    room = width - 48
+    room = max(width - 48, LEAST)
     told = f", {float(planned):.4g} s planned" if isinstance(planned, Figure) else ""
     found = [rule_row(f"one step, {float(predicted):.4g} s predicted{told}", width, glyphs)]
     for (part, value), line in zip(
@@ -138,7 +140,8 @@ def _timed(label: str, seconds: float, bar: Line, key: str, width: int, glyphs: 
     canvas = Canvas(width, glyphs)
     canvas.put(4, label, end=24)
     canvas.right(35, f"{seconds:.4f} s", bold=True)
-    canvas.spans(38, bar, end=width - 9)
+    if width >= 48 + LEAST:
+        canvas.spans(38, bar, end=width - 9)
     return BodyRow(key, "figure", canvas.line())
 
 
@@ -284,4 +287,4 @@ def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Lin
         lines.append(canvas.line())
     drawings = [*map_rows(shown, width, glyphs), *waterfall_rows(shown, width, glyphs)] if view != 0 else []
     sent = sent_rows(shown, width, glyphs) if view != 1 else []
-    return [*lines, *(row.line for row in (*drawings, *sent))]
+    return [*lines, *windowed([*drawings, *sent], glyphs)]

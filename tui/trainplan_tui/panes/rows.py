@@ -92,6 +92,11 @@ def shifted_rows(rows: Sequence[BodyRow], at: int, cell: int, glyphs: Glyphs, *,
     return found
 
 
+def windowed(rows: Sequence[BodyRow], glyphs: Glyphs) -> list[Line]:
+    """The lines of rows where no cursor goes: tables stand at their beginning."""
+    return [_shifted(row, 0, glyphs).line if row.edges else row.line for row in rows]
+
+
 def _shifted(row: BodyRow, shift: int, glyphs: Glyphs) -> BodyRow:
     """A row of a table as it stands in its window: only columns that are whole."""
     edges, room = row.edges, row.room
@@ -136,10 +141,10 @@ def ledger_row(row: FieldRow | FigureRow, shown: Shown, width: int, glyphs: Glyp
     """A field with its box, or a figure."""
     told, at = cells(row, shown.estimate, shown.saved), columns(width)
     canvas = Canvas(width, glyphs)
-    canvas.put(4, told.label, end=at.label_end)
+    behind = canvas.put(4, told.label, end=at.label_end)
     box = _box(canvas, told, at, glyphs) if told.editable else None
     if box is None:
-        canvas.right(at.value_end, told.value, start=at.label_end - 6, bold=shown.valid)
+        canvas.right(at.value_end, told.value, start=max(at.label_end - 6, behind + 1), bold=shown.valid)
     _around(canvas, told, at)
     if told.editable:
         _sign(canvas, shown.finding_of(told.id))

@@ -21,7 +21,7 @@ def strip_parts(shown: Shown) -> StripParts:
     return StripParts(
         name=shown.file.removesuffix(".toml"),
         unsaved=shown.unsaved,
-        edits=f"{shown.edits} edit{'' if shown.edits == 1 else 's'}" if shown.edits else "",
+        edits="" if not shown.edits else "1 edit" if shown.edits == 1 else f"{shown.edits} fields edited",
         room=room,
         over=over,
         untold=_untold(shown.estimate.memory.headroom),
