@@ -11,8 +11,8 @@ from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells
-from trainplan_tui.text.spans import Canvas, Line, Span, joined
-from trainplan_tui.widgets.frame import Entry, Layout, footer, layout, panes_row, rule, scrolled
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry, Layout, footer, layout, panes_row, rule, scrolled, walled
 from trainplan_tui.widgets.line import LineEdit
 from trainplan_tui.widgets.strip import strip
 
@@ -262,15 +262,25 @@ def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow],
 
     width = view.width - LEDGER - 2
     places = range(2, parts.footer)
-    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs, view.part)]
+    found = [
+        _position(view, rows, width),
+        *_inspected(shown, view, rows, width),
+        (),
+        *view.pane.side(shown, width, view.glyphs, view.part),
+    ]
     moved = moves(shown, width, max(4, len(places) - len(found) - 4))
     if moved:
         found += [(), rule("what it moved", width, "", view.glyphs)]
         found += [_sentence(line, width, view.glyphs) for line in moved]
     for index, place in enumerate(places):
-        line = found[index] if index < len(found) else ()
-        wall = (Span(view.glyphs.wall, "dim"), Span(" "))
-        lines[place] = joined(_padded(lines[place], LEDGER, view.glyphs), wall, line)
+        lines[place] = walled(lines[place], found[index] if index < len(found) else (), LEDGER, view.glyphs)
+
+
+def _position(view: View, rows: Sequence[BodyRow], width: int) -> Line:
+    """Which row of those that can be reached, where no rule says it."""
+    places = reachable(rows)
+    told = f"row {places.index(view.row) + 1} of {len(places)}" if view.row in places and not view.typing else ""
+    return _sentence(told, width, view.glyphs)
 
 
 def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) -> list[Line]:
@@ -288,10 +298,4 @@ def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) ->
 def _sentence(text: str, width: int, glyphs: Glyphs, *, bold: bool = False) -> Line:
     canvas = Canvas(width, glyphs)
     canvas.put(1, text, bold=bold)
-    return canvas.line()
-
-
-def _padded(line: Line, width: int, glyphs: Glyphs) -> Line:
-    canvas = Canvas(width, glyphs)
-    canvas.spans(1, line)
     return canvas.line()

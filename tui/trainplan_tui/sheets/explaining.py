@@ -196,7 +196,7 @@ class ExplainSheet(Listing):
             self.folded ^= {here.place}
         elif key == "+":
             self.folded, self.depth = set(), 99
-        elif key == "-":
+        elif key == "-" and not self.is_field:
             self.folded, self.depth = set(), max(1, self._deepest() - 1)
         elif key == "y":
             self.host.copy(self.as_text(), self.key)
