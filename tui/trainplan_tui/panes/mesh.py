@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 WATER = "parallelism.waterfall."
 GONE = Blocked("none")
 """The time of an operation that an edit took out of the layout."""
+MOST = 2
+"""Findings of a low window that stand above the figures that it has no room for."""
 LEAST = 4
 """Cells of a bar; where there are fewer, its number stands alone."""
 CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
@@ -52,11 +55,13 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     inside = {path for row in GRID for path in row[:2]}
     rest = [row for row in fields if row.path not in inside] if low else []
     step = waterfall_rows(shown, width, glyphs)
+    first = (MOST if step else len(found)) if low else 0
     return [
         *top,
-        *map_rows(shown, width, glyphs, height - len(top) - 1 - len(step) if low else NODES),
+        *map_rows(shown, width, glyphs, height - len(top) - 1 - len(step) - len(found[:first]) if low else NODES),
         *step,
-        *under_rule(found, width, glyphs),
+        *found[:first],
+        *under_rule(found[first:], width, glyphs),
         rule_row("more", width, glyphs),
         *drawn((*rest, *figures), shown, width, glyphs),
     ]
@@ -117,29 +122,31 @@ def waterfall_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     if not known or not isinstance(predicted, Figure):
         return []
     most = max(float(predicted), float(planned) if isinstance(planned, Figure) else 0.0)
-    room = max(width - 48, LEAST)
+    room, places = max(width - 48, LEAST), min(max(3 - floor(log10(most)), 0), 6)  # four digits of the longest
     told = f", {float(planned):.4g} s planned" if isinstance(planned, Figure) else ""
     found = [rule_row(f"one step, {float(predicted):.4g} s predicted{told}", width, glyphs)]
     for (part, value), line in zip(
         known, waterfall([value for _, value in known], most / room, room, glyphs), strict=True
     ):
         if value > 0.001 * most:
-            found.append(_timed(part, value, line, WATER + part, width, glyphs))
+            found.append(_timed(part, value, line, WATER + part, places, width, glyphs))
     for label, value, key in (
         ("predicted", predicted, "parallelism.predicted_step_time"),
         ("planned", planned, "compute.step_time"),
     ):
         if isinstance(value, Figure):
             found.append(
-                _timed(label, float(value), total_bar(float(value), most / room, room, glyphs), key, width, glyphs)
+                _timed(
+                    label, float(value), total_bar(float(value), most / room, room, glyphs), key, places, width, glyphs
+                )
             )
     return found
 
 
-def _timed(label: str, seconds: float, bar: Line, key: str, width: int, glyphs: Glyphs) -> BodyRow:
+def _timed(label: str, seconds: float, bar: Line, key: str, places: int, width: int, glyphs: Glyphs) -> BodyRow:
     canvas = Canvas(width, glyphs)
     canvas.put(4, label, end=24)
-    canvas.right(35, f"{seconds:.4f} s", bold=True)
+    canvas.right(35, f"{seconds:.{places}f} s", bold=True)
     if width >= 48 + LEAST:
         canvas.spans(38, bar, end=width - 9)
     return BodyRow(key, "figure", canvas.line())

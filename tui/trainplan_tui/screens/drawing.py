@@ -260,14 +260,8 @@ def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow],
     """The side right of the ledger: the row in full, the pane's picture, then what the unsaved edits moved."""
     from trainplan_tui.panes.inspector import moves
 
-    width = view.width - LEDGER - 2
-    places = range(2, parts.footer)
-    found = [
-        _position(view, rows, width),
-        *_inspected(shown, view, rows, width),
-        (),
-        *view.pane.side(shown, width, view.glyphs, view.part),
-    ]
+    width, places = view.width - LEDGER - 2, range(2, parts.footer)
+    found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs, view.part)]
     moved = moves(shown, width, max(4, len(places) - len(found) - 4))
     if moved:
         found += [(), rule("what it moved", width, "", view.glyphs)]
@@ -276,23 +270,19 @@ def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow],
         lines[place] = walled(lines[place], found[index] if index < len(found) else (), LEDGER, view.glyphs)
 
 
-def _position(view: View, rows: Sequence[BodyRow], width: int) -> Line:
-    """Which row of those that can be reached, where no rule says it."""
-    places = reachable(rows)
-    told = f"row {places.index(view.row) + 1} of {len(places)}" if view.row in places and not view.typing else ""
-    return _sentence(told, width, view.glyphs)
-
-
 def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) -> list[Line]:
+    """Which row of those that can be reached, as no rule says it; then the row, or what is wrong with what is typed."""
     if not rows:
         return []
+    reached = reachable(rows)
+    at = f"row {reached.index(view.row) + 1} of {len(reached)}" if view.row in reached and not view.typing else ""
     error = view.typing.error if view.typing else ()
     from trainplan_tui.panes.inspector import side, wrapped
     from trainplan_tui.screens.messages import is_cut
 
     said = [*wrapped(view.message, width - 2), ""] if is_cut(view.message, view.width) else []
     text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)]
-    return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
+    return [_sentence(line, width, view.glyphs, bold=i == 1) for i, line in enumerate([at, *text])]
 
 
 def _sentence(text: str, width: int, glyphs: Glyphs, *, bold: bool = False) -> Line:
