@@ -158,7 +158,7 @@ def _thin(path: Path, degree: int) -> bool:
 
 def _pipeline(path: Path) -> None:
     if path.found:
-        path.ask(5, "Is pipeline needed?", "no: the layout fits without", "no", "parallelism.pipeline")
+        path.ask(5, "Is pipeline needed?", "the layout fits without", "no", "parallelism.pipeline")
         return
     for stages in _pipelines(path):
         trial, degree = path.attempt(stages), stages["parallelism.pipeline"]

@@ -161,3 +161,15 @@ async def test_what_never_ends_has_no_bar_and_says_so(play, example) -> None:
         assert "never" in line_text(line)
 
     await play(example, then=look)
+
+
+def test_a_finish_far_from_today_has_its_year() -> None:
+    """`24 Mar` of a run that begins in two years would be read as the next one."""
+    import datetime as dt
+
+    from trainplan_tui.text.dates import finish_of
+
+    today, month = dt.date(2026, 11, 29), 30 * 86400.0
+    assert finish_of(dt.date(2026, 12, 7), month, year=False, today=today) == "6 Jan"
+    assert finish_of(dt.date(2028, 2, 20), month, year=False, today=today) == "21 Mar 2028"
+    assert finish_of(dt.date(2024, 2, 20), month, year=False, today=today) == "21 Mar 2024"

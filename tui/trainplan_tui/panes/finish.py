@@ -71,7 +71,9 @@ def _quantile(found: Forecast, name: str, shown: Shown) -> str:
     finish, cost = found.quantities[f"forecast.finish.{name}"], found.quantities[f"forecast.cost.{name}"]
     if not isinstance(finish, Figure):
         return ""
-    told = f"{name.upper()} {finish_of(shown.plan.schedule.start, float(finish), year=False)}"
+    told = (
+        f"{name.upper()} {finish_of(shown.plan.schedule.start, float(finish), year=False, today=shown.estimate.today)}"
+    )
     return f"{told}  {money(float(cost), shown.plan.cluster.currency, 4)}" if isinstance(cost, Figure) else told
 
 

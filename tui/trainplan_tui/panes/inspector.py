@@ -18,6 +18,7 @@ from trainplan.unit import amount, numbered
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.shown import Shown
+from trainplan_tui.text.glyphs import Glyphs
 
 FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "schedule.budget")
 """Fields that only the forecast reads."""
@@ -193,12 +194,12 @@ def deciding(code: str, shown: Shown) -> str:
     return path if path != code and not path.startswith("catalogue.") else ""
 
 
-def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:
+def side(row: BodyRow, shown: Shown, width: int, cell: int, glyphs: Glyphs) -> list[str]:
     """The lines of the right side: the row in full, its inputs, and what moved against the saved plan."""
     if is_standing(row.id):
         from trainplan_tui.panes import standing
 
-        return [piece for text in standing.side(row, shown, width) for piece in _indented(text, width)]
+        return [piece for text in standing.side(row, shown, glyphs) for piece in _indented(text, width)]
     key, sentences = told(row, shown, cell)
     lines = [key, *(piece for text in sentences for piece in wrapped(text, width))]
     value = value_of(row.id, shown.estimate)

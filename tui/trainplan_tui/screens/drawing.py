@@ -281,7 +281,7 @@ def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) ->
     from trainplan_tui.screens.messages import is_cut
 
     said = [*wrapped(view.message, width - 2), ""] if is_cut(view.message, view.width) else []
-    text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)]
+    text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell, view.glyphs)]
     return [_sentence(line, width, view.glyphs, bold=i == 1) for i, line in enumerate([at, *text])]
 
 

@@ -36,7 +36,7 @@ class StandingSheet(Listing):
         from textwrap import wrap
 
         name, cards = self.row.id.split(".")[1], {**OF_ITEM, **OF_RUNG}
-        found = side(self.row, self.host.session.shown, width)[1:]
+        found = side(self.row, self.host.session.shown, self.host.glyphs)[1:]
         for drill in cards.get(name, ()):
             found += ["", drill.title, *(f"  {number}. {step}" for number, step in enumerate(drill.steps, 1))]
         return [piece for text in found for piece in (wrap(text, width - 8, subsequent_indent="     ") or [""])]
