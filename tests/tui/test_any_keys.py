@@ -23,7 +23,7 @@ KEYS_EACH = 40
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", [(80, 24), (160, 45), (129, 33), (61, 18)])
 async def test_any_keys(play, seed: int, size: tuple[int, int]) -> None:
     drawn = random.Random(seed * 1000 + size[0])
     text = drawn.choice(PLANS).read_text(encoding="utf-8")
@@ -51,3 +51,9 @@ async def test_any_keys(play, seed: int, size: tuple[int, int]) -> None:
     except BaseException as error:
         error.add_note(" ".join(pressed))
         raise
+
+
+async def test_the_tree_of_a_field_has_no_levels(play, example) -> None:
+    """What rests on a field is a list: keys that fold a tree do nothing there."""
+    app = await play(example, "x - + space j -")
+    assert any("Explain data.train_tokens" in line for line in app.seen)

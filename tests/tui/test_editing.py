@@ -330,3 +330,19 @@ async def test_a_default_that_is_emptied_stays_and_nothing_is_unsaved(play, exam
     assert not app.session.shown.unsaved
     assert app.message == "usable fraction is in the file as it was: nothing changed"
     assert app.typist.now is None
+
+
+async def test_quitting_counts_what_it_lists(play, example) -> None:
+    """One edit of a weight writes two fields: the question lists fields, and says so."""
+    app = await play(example, "2 j j j j j l enter 0.7 enter q")
+    assert any("quit with 2 edited fields not saved" in line for line in app.seen), app.seen
+
+
+async def test_a_field_says_where_it_is_written_and_what_was_saved(play, example) -> None:
+    """Before what it moves, so that no edge cuts the line of the file; a wide window tells the row as well."""
+    app = await play(example, "enter 16T enter j k")
+    assert any(line.startswith(" plan.toml:") and ", saved 15.6T. Moves " in line for line in app.seen), app.seen
+    app = await play(example, "j", (160, 45))
+    assert "│ row 2 of " in app.seen[2]
+    assert "│ cluster.nodes" in app.seen[3]
+    assert any("├── from tokens to the cost ───" in line for line in app.seen)

@@ -122,3 +122,54 @@ async def test_a_window_below_the_least_has_the_forecast_too(play, example) -> N
         assert "~" not in lines_of(app)[1]
 
     await play(example, size=(52, 14), then=then)
+
+
+def test_rows_of_a_wide_histogram_are_whole_days_from_midnight() -> None:
+    """A row of two half-days that began at noon was labelled as an afternoon; shares stay."""
+    from trainplan.forecast.finish import Bin
+    from trainplan_tui.panes.finish import _begin, _merged
+
+    halves = tuple(Bin((41 + place) * 43200.0, 0.05) for place in range(20))
+    bins, days = _merged(halves)
+    assert days == 1
+    assert all(one.begin % 86400 == 0 for one in bins)
+    assert sum(one.share for one in bins) == pytest.approx(1.0)
+    assert (bins[0].share, bins[1].share) == pytest.approx((0.05, 0.10))
+    assert _begin(None, bins[1].begin, days) == "day 21.0"
+    import datetime as dt
+
+    assert _begin(dt.date(2026, 12, 7), bins[1].begin, days) == "28 Dec"
+    assert _begin(dt.date(2026, 12, 7), halves[0].begin, 0.5) == "27 Dec pm"
+
+
+async def test_what_never_ends_has_no_bar_and_says_so(play, example) -> None:
+    """A late end at infinity stopped the picture."""
+    from dataclasses import replace
+
+    from trainplan_tui.panes.finish import _driver
+    from trainplan_tui.text.glyphs import UNICODE
+    from trainplan_tui.text.spans import line_text
+
+    async def look(app, pilot) -> None:
+        for _ in range(200):
+            if app.session.shown.forecast is not None:
+                break
+            await pilot.pause(0.05)
+        found = app.session.shown.forecast
+        endless = replace(found.drivers[0], high_finish=float("inf"))
+        (line,) = _driver(endless, replace(found, drivers=(endless, *found.drivers[1:])), 78, UNICODE)
+        assert "never" in line_text(line)
+
+    await play(example, then=look)
+
+
+def test_a_finish_far_from_today_has_its_year() -> None:
+    """`24 Mar` of a run that begins in two years would be read as the next one."""
+    import datetime as dt
+
+    from trainplan_tui.text.dates import finish_of
+
+    today, month = dt.date(2026, 11, 29), 30 * 86400.0
+    assert finish_of(dt.date(2026, 12, 7), month, year=False, today=today) == "6 Jan"
+    assert finish_of(dt.date(2028, 2, 20), month, year=False, today=today) == "21 Mar 2028"
+    assert finish_of(dt.date(2024, 2, 20), month, year=False, today=today) == "21 Mar 2024"

@@ -267,7 +267,7 @@ async def test_the_side_shows_what_the_view_at_the_left_does_not(play, example, 
     app = await play(example, "5" + " v" * view, size=(160, 60))
     left, right = (
         [line[:80].strip("\u2500 \u2502") for line in app.seen],
-        [line[80:].strip("\u2500 \u2502") for line in app.seen],
+        [line[80:].strip("\u2500 \u2502\u251c") for line in app.seen],
     )
     for title in ("sent in one step", "one step, ", "mesh, "):
         assert sum(line.startswith(title) for line in left + right) == 1 or view == 2, title
@@ -285,7 +285,7 @@ async def test_the_picture_alone_leaves_nothing_out(play, example) -> None:
 async def test_labels_with_commas_stand_apart_in_what_a_field_moves(play, example) -> None:
     """`predicted step, predicted step, low, predicted step, high` is three labels or five."""
     fabric = example.replace("[cluster]", '[cluster]\nscale_out_bandwidth = "50GB/s"', 1)
-    app = await play(fabric, "5 / fabric enter")
+    app = await play(fabric, "5 / fabric enter", size=(110, 24))
     said = " ".join(line.strip() for line in app.seen[-4:])
     assert re.search(r"Moves \d+ rows: [^;,]+; predicted step, low; predicted step, high; \.\.\. ", said)
 

@@ -438,3 +438,9 @@ async def test_both_panes_and_the_walk_stand_at_every_size(play, example, size) 
             assert all(len(line) <= size[0] for line in lines)
 
     await play(example, size=size, then=then)
+
+
+async def test_the_side_marks_checks_as_the_matrix_does(play, example) -> None:
+    app = await play(example, "0 j j", (160, 45))
+    assert any("│   ✓ " in line for line in app.seen), app.seen
+    assert not any("│   + " in line for line in app.seen)

@@ -167,7 +167,7 @@ def _sizes(path: Path) -> Iterator[tuple[str, float, int]]:
 
 def _pipeline(path: Path) -> None:
     if path.found:
-        path.ask(5, "Is pipeline needed?", "no: the layout fits without", "no", "parallelism.pipeline")
+        path.ask(5, "Is pipeline needed?", "the layout fits without", "no", "parallelism.pipeline")
         return
     for stages in _pipelines(path):
         trial, degree = path.attempt(stages), stages["parallelism.pipeline"]

@@ -121,8 +121,8 @@ def _finish(facts: Facts, pen: Markdown) -> list[str]:
     told = f"{numbered(found.draws, 'simulated history').replace('historys', 'histories')}, seed {found.seed}, {since}"
     lines += pen.paragraph(f"{told}; {point}." if point else f"{told}.")
     if found.drivers:
-        lines += pen.paragraph("One input at its low and its high end, and the finish there:")
-        heads = ("input", "field", "low", "finish at low", "high", "finish at high")
+        lines += pen.paragraph("One input at both ends of its range, and the finish there:")
+        heads = ("input", "field", "early at", "early finish", "late at", "late finish")
         lines += pen.table(heads, [_driver(one) for one in found.drivers], right=heads[2:])
     return [*lines, *pen.bullets(found.assumptions)]
 

@@ -198,7 +198,6 @@ COMPUTE: Final = Table(
         "compute.tokens_per_second_per_accelerator",
         "compute.step_time",
         "compute.compute_time",
-        "compute.wall_time",
         "compute.cost",
     ),
 )

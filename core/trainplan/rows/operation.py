@@ -75,7 +75,6 @@ STORAGE: Final = Table(
         "storage.peak",
         "storage.checkpoint_stall",
         "storage.upload_time",
-        "storage.restore_time",
     ),
 )
 

@@ -37,7 +37,7 @@ def test_prints_quantiles_histogram_drivers_and_assumptions(capsys: pytest.Captu
 def test_the_ends_of_an_input_stand_under_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("forecast", PLAN) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[lines.index("one input at its low and its high end, and the finish there") + 1].startswith(
+    assert lines[lines.index("one input at both ends of its range, and the finish there: early, late") + 1].startswith(
         "utilization"
     )
 

@@ -69,7 +69,7 @@ def _print(plan: Opened, estimate: Estimate, found: Forecast, block: str) -> Non
     for line in _histogram(found.histogram, estimate.plan.schedule.start, block):
         say(line)
     if found.drivers:
-        say("one input at its low and its high end, and the finish there")
+        say("one input at both ends of its range, and the finish there: early, late")
     for driver in found.drivers:
         say(f"{driver.name:<24}{_ends(driver)}")
     for sentence in found.assumptions:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from trainplan.quantity.figure import Figure
 from trainplan.rows.ledgers import COMPUTE as LEDGER
-from trainplan_tui.panes.claims import claim_rows
-from trainplan_tui.panes.ledger import findings_of, ledger
+from trainplan_tui.panes.claims import PREDICTED, claim_rows
+from trainplan_tui.panes.ledger import LOW, findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, COMPUTE
 from trainplan_tui.panes.rows import BodyRow, rule_row
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.text.spans import Canvas, Line, clipped
 from trainplan_tui.widgets.bars import stacked_bar
 from trainplan_tui.widgets.frame import rule
 
@@ -20,22 +20,30 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     found = findings_of(shown, BUDGETS[COMPUTE], width, glyphs)
     found_rows = ledger(LEDGER, shown, width, height, glyphs, [])
     place = next((i for i, row in enumerate(found_rows) if row.kind == "rule" and i > 6), len(found_rows))
-    evidence = rule_row(_evidence(shown), width, glyphs)
+    low = height < LOW
+    claims = claim_rows(shown, width, glyphs, 3 if low else 5)
+    predicted = [row for row in claims if row.id == PREDICTED]
+    runs = [row for row in claims if row.id != PREDICTED]
+    first = 1 if low else 0
     return [
         *found_rows[:place],
-        evidence,
-        *claim_rows(shown, width, glyphs, 3 if height < 30 else 5),
-        *found,
+        rule_row(_evidence(shown, width, glyphs), width, glyphs),
+        *runs,
+        *found[:first],
+        *predicted,
+        *found[first:],
         *found_rows[place:],
     ]
 
 
-def _evidence(shown: Shown) -> str:
+def _evidence(shown: Shown, width: int, glyphs: Glyphs) -> str:
+    """The kind of the evidence, what it is, and its date, which no edge cuts."""
     claim = shown.plan.utilization
     if claim.value is None:
         return "no date: utilization has no evidence. enter gives it"
-    parts = [claim.evidence, claim.source or "no source", str(claim.date) if claim.date else "no date"]
-    return f"evidence: {', '.join(parts)}"
+    date = str(claim.date) if claim.date else "no date"
+    room = width - len(f"── evidence: {claim.evidence}, , {date} ───")
+    return f"evidence: {claim.evidence}, {clipped(claim.source or 'no source', room, glyphs.more)}, {date}"
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import time_said
 from trainplan.rows.operation import RELIABILITY as LEDGER
@@ -15,6 +17,8 @@ from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.curves import COLUMNS, ROWS, WALL, Curve, curves, log_axis, log_column, log_columns
 from trainplan_tui.widgets.frame import rule
 
+RATED, BRIEF = (45, 55, 66, 75), (27, 37, 0, 0)
+"""Last cells of the columns behind the source: of a broad side, and of one that has room for two."""
 TICKS = (
     (10.0, "10s"),
     (60.0, "1min"),
@@ -84,22 +88,23 @@ def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Lin
     if not rates:
         return []
     lines = [rule("published rates, on this plan", width, "", glyphs)]
-    head = Canvas(width, glyphs)
-    for column, word in ((2, "source"), (34, "per node-day"), (48, "between"), (58, "interval"), (68, "goodput")):
-        head.put(column, word, "dim")
-    lines.append(head.line())
+    ends = RATED if width >= RATED[-1] else BRIEF
+    lines.append(_rated(("source", "per node-day", "between", "interval", "goodput"), ends, width, glyphs, head=True))
     for rate in rates:
-        canvas = Canvas(width, glyphs)
-        canvas.put(2, f"{rate.name}{'' if rate.verified else ' ?'}", end=32)
-        canvas.right(45, f"{rate.rate:.4g}")
-        canvas.right(55, time_said(rate.mtbf))
-        canvas.right(66, time_said(rate.interval))
-        canvas.right(75, f"{100 * rate.goodput:.1f} %")
-        lines.append(canvas.line())
+        name = f"{rate.name}{'' if rate.verified else ' ?'}"
+        times = time_said(rate.mtbf), time_said(rate.interval)
+        lines.append(_rated((name, f"{rate.rate:.4g}", *times, f"{100 * rate.goodput:.1f} %"), ends, width, glyphs))
     mtbf = shown.estimate.faults.mtbf
     if isinstance(mtbf, Figure):
-        canvas = Canvas(width, glyphs)
-        canvas.put(2, "this plan", bold=True)
-        canvas.right(55, time_said(float(mtbf)), bold=True)
-        lines.append(canvas.line())
+        lines.append(_rated(("this plan", "", time_said(float(mtbf)), "", ""), ends, width, glyphs))
     return lines
+
+
+def _rated(texts: Sequence[str], ends: Sequence[int], width: int, glyphs: Glyphs, *, head: bool = False) -> Line:
+    """One row of published rates; a column whose end is 0 has no room."""
+    canvas, role = Canvas(width, glyphs), "dim" if head else "text"
+    canvas.put(2, texts[0], role, end=ends[0] - 13)
+    for end, text in zip(ends, texts[1:], strict=True):
+        if end:
+            canvas.right(end, text, role)
+    return canvas.line()

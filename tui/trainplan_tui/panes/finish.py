@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import groupby
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from trainplan.quantity.figure import Blocked, Figure
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 QUANTILES = ("p10", "p50", "p90")
 LABEL, SHARE, BARS = 2, 19, 21
 MOST_BINS = 16
-HALF_DAY = 43200.0
+NAMED = 23
+"""Last cell of what moves the date."""
+BROAD = 70
+"""Columns of a side from which both ends of what moves the date stand beside a bar, and three quantiles in a row."""
+DAY, HALF_DAY = 86400.0, 43200.0
 
 
 def quantile_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
@@ -35,7 +41,7 @@ def quantile_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
         how = f"{numbered(found.draws, 'draw')}{since}{_chances(found)}"
     else:
         how = f"draws pending{since}"
-    return [rule_row(f"finish, cost: {how}", width, glyphs), _quantiles(shown, min(width, 80), glyphs)]
+    return [rule_row(f"finish, cost: {how}", width, glyphs), *_quantiles(shown, min(width, 80), glyphs)]
 
 
 def _chances(found: Forecast) -> str:
@@ -45,24 +51,29 @@ def _chances(found: Forecast) -> str:
     return "".join(words)
 
 
-def _quantiles(shown: Shown, width: int, glyphs: Glyphs) -> BodyRow:
+def _quantiles(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
+    """Three quantiles in a row, or one under the other where that has no room."""
     if _why(shown):
-        return note_row(f"no finish: {_why(shown)}", width, glyphs, "warn")
+        return [note_row(f"no finish: {_why(shown)}", width, glyphs, "warn")]
     if shown.forecast is None:
-        return note_row("P10, P50 and P90 are being simulated", width, glyphs)
+        return [note_row("P10, P50 and P90 are being simulated", width, glyphs)]
     told = [_quantile(shown.forecast, name, shown) for name in QUANTILES]
+    if 2 * max(map(len, told)) + len(told[1]) + 8 > width:
+        return [note_row(each, width, glyphs, "text") for each in told]
     canvas = Canvas(width, glyphs)
     canvas.put(4 if width >= 80 else 2, told[0], end=30)
     canvas.put((width - len(told[1])) // 2 + 1, told[1], bold=True)
     canvas.right(width - 1, told[2])
-    return BodyRow("", "picture", canvas.line())
+    return [BodyRow("", "picture", canvas.line())]
 
 
 def _quantile(found: Forecast, name: str, shown: Shown) -> str:
     finish, cost = found.quantities[f"forecast.finish.{name}"], found.quantities[f"forecast.cost.{name}"]
     if not isinstance(finish, Figure):
         return ""
-    told = f"{name.upper()} {finish_of(shown.plan.schedule.start, float(finish), year=False)}"
+    told = (
+        f"{name.upper()} {finish_of(shown.plan.schedule.start, float(finish), year=False, today=shown.estimate.today)}"
+    )
     return f"{told}  {money(float(cost), shown.plan.cluster.currency, 4)}" if isinstance(cost, Figure) else told
 
 
@@ -74,20 +85,26 @@ def _why(shown: Shown) -> str:
 
 
 def side(shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    """The histogram with its quantiles, then what moves the date, from low to high."""
+    """The histogram with its quantiles, then what moves the date, from early to late."""
     found = shown.forecast
     if found is None or not found.histogram:
         return []
-    drawn = [rule(f"finish, {found.draws:,} draws", width, "", glyphs)]
-    drawn += _histogram(found, shown, width, glyphs)
-    drawn.append(_quantiles(shown, width, glyphs).line)
-    drawn.append(_point(shown, found, width, glyphs))
-    drawn.append(rule("what moves the date, low to high", width, "", glyphs))
-    return [*drawn, *(_driver(one, found, width, glyphs) for one in found.drivers)]
+    bins, days = _merged(found.histogram)
+    rows = f"{found.draws:,} draws" if days < 1 else f"{numbered(days, 'day')} a row"
+    drawn = [rule(f"finish, {rows}", width, "", glyphs)]
+    drawn += _histogram(found, bins, days, shown, width, glyphs)
+    drawn += [row.line for row in _quantiles(shown, width, glyphs)] if width >= BROAD else []
+    drawn += _point(shown, found, width, glyphs)
+    drawn.append(
+        rule("what moves the date, early to late" if width >= BROAD else "date, early to late", width, "", glyphs)
+    )
+    draw = _driver if width >= BROAD else _ends
+    return [*drawn, *(line for one in found.drivers for line in draw(one, found, width, glyphs))]
 
 
-def _histogram(found: Forecast, shown: Shown, width: int, glyphs: Glyphs) -> list[Line]:
-    bins = _merged(found.histogram)
+def _histogram(
+    found: Forecast, bins: tuple[Bin, ...], days: float, shown: Shown, width: int, glyphs: Glyphs
+) -> list[Line]:
     most = max(one.share for one in bins)
     told = {name: found.quantities[f"forecast.finish.{name}"] for name in QUANTILES}
     ends = {name: float(value) for name, value in told.items() if isinstance(value, Figure)}
@@ -96,7 +113,7 @@ def _histogram(found: Forecast, shown: Shown, width: int, glyphs: Glyphs) -> lis
     for place, one in enumerate(bins):
         after = bins[place + 1].begin if place + 1 < len(bins) else float("inf")
         canvas = Canvas(width, glyphs)
-        canvas.put(LABEL, _begin(shown.plan.schedule.start, one.begin), "dim")
+        canvas.put(LABEL, _begin(shown.plan.schedule.start, one.begin, days), "dim")
         canvas.right(SHARE, f"{100 * one.share:.1f} %")
         canvas.put(BARS, glyphs.solid * round(room * one.share / most), "moved")
         marks = " ".join(name.upper() for name, end in ends.items() if one.begin <= end < after)
@@ -105,44 +122,68 @@ def _histogram(found: Forecast, shown: Shown, width: int, glyphs: Glyphs) -> lis
     return lines
 
 
-def _merged(bins: tuple[Bin, ...]) -> tuple[Bin, ...]:
-    """Neighbours together until all fit: a picture of fewer, wider bars says the same."""
+def _merged(bins: tuple[Bin, ...]) -> tuple[tuple[Bin, ...], float]:
+    """Neighbours together until all fit, and the days of each: half a day, else whole days from the first day of the run on.
+
+    A picture of fewer, wider bars says the same.
+    """
     from trainplan.forecast.finish import Bin
 
+    days = (bins[1].begin - bins[0].begin) / DAY if len(bins) > 1 else 0.5
     while len(bins) > MOST_BINS:
-        pairs = [bins[place : place + 2] for place in range(0, len(bins), 2)]
-        bins = tuple(Bin(pair[0].begin, sum(one.share for one in pair)) for pair in pairs)
-    return bins
+        days = 1.0 if days < 1 else 2 * days
+        places = groupby(bins, key=lambda one: one.begin // (days * DAY))
+        bins = tuple(Bin(place * days * DAY, sum(one.share for one in each)) for place, each in places)
+    return bins, days
 
 
-def _begin(start: dt.date | None, seconds: float) -> str:
-    half = "am" if seconds / HALF_DAY % 2 < 1 else "pm"
+def _begin(start: dt.date | None, seconds: float, days: float) -> str:
+    half = "" if days % 1 == 0 else " am" if seconds / HALF_DAY % 2 < 1 else " pm"
     told = day(start, seconds)
-    return f"{told.day:02} {told:%b} {half}" if told is not None else f"day {seconds / 86400:,.1f}"
+    return f"{told.day:02} {told:%b}{half}" if told is not None else f"day {seconds / 86400:,.1f}"
 
 
-def _point(shown: Shown, found: Forecast, width: int, glyphs: Glyphs) -> Line:
-    canvas, wall = Canvas(width, glyphs), shown.estimate.money.wall_time
-    if found.point_rank is not None and isinstance(wall, Figure):
-        told = f"the point estimate {float(wall) / 86400:,.2f} d lies at P{100 * found.point_rank:.0f}"
-        canvas.put(LABEL, told, "dim")
-    return canvas.line()
+def _point(shown: Shown, found: Forecast, width: int, glyphs: Glyphs) -> list[Line]:
+    wall = shown.estimate.money.wall_time
+    if found.point_rank is None or not isinstance(wall, Figure):
+        return []
+    point = "the point estimate" if width >= BROAD else "point estimate"
+    return [note(f"{point} {float(wall) / DAY:,.2f} d lies at P{100 * found.point_rank:.0f}", width, glyphs)]
 
 
-def _driver(one: Driver, found: Forecast, width: int, glyphs: Glyphs) -> Line:
-    """One quantity: its low end with its finish, a bar from finish to finish, its high end with its finish."""
-    reached = [time for other in found.drivers for time in (other.low_finish, other.high_finish)]
-    least, most = min(reached), max(reached)
-    from_, to = sorted((one.low_finish, one.high_finish))
-    low, high = (one.low, one.high) if one.low_finish <= one.high_finish else (one.high, one.low)
+def note(text: str, width: int, glyphs: Glyphs) -> Line:
+    """A dim line of the side."""
     canvas = Canvas(width, glyphs)
-    canvas.put(LABEL, one.name, end=LABEL + 17)
-    canvas.right(LABEL + 26, low)
-    canvas.right(LABEL + 35, f"{from_ / 86400:,.1f} d")
-    room = width - LABEL - 37 - 20
-    per = (most - least) / room if most > least else 1.0
-    left = round((from_ - least) / per)
-    canvas.put(LABEL + 37 + left, glyphs.solid * max(1, round((to - from_) / per)), "moved")
-    canvas.right(width - 10, f"{to / 86400:,.1f} d")
-    canvas.right(width - 1, high)
+    canvas.put(LABEL, text, "dim")
     return canvas.line()
+
+
+def _ends(one: Driver, found: Forecast, width: int, glyphs: Glyphs) -> list[Line]:
+    """One quantity where a bar has no room: its name, and both ends with their finishes under it."""
+    (from_, early), (to, late) = sorted(((one.low_finish, one.low), (one.high_finish, one.high)))
+    canvas = Canvas(width, glyphs)
+    canvas.put(LABEL + 1, f"{early}: {days_of(from_)}, {late}: {days_of(to)}")
+    return [note(one.name, width, glyphs), canvas.line()]
+
+
+def days_of(seconds: float) -> str:
+    """`24.1 d`."""
+    return f"{seconds / DAY:,.1f} d" if isfinite(seconds) else "never"
+
+
+def _driver(one: Driver, found: Forecast, width: int, glyphs: Glyphs) -> list[Line]:
+    """One quantity: the end that finishes early, a bar from finish to finish, the end that finishes late."""
+    reached = [time for other in found.drivers for time in (other.low_finish, other.high_finish) if isfinite(time)]
+    least, most = min(reached), max(reached)
+    (from_, early), (to, late) = sorted(((one.low_finish, one.low), (one.high_finish, one.high)))
+    canvas = Canvas(width, glyphs)
+    canvas.put(LABEL, one.name, end=NAMED)
+    canvas.right(NAMED + 8, early)
+    canvas.right(NAMED + 17, days_of(from_))
+    room = width - NAMED - 19 - 20
+    per = (most - least) / room if most > least else 1.0
+    left, right = (round((min(end, most) - least) / per) for end in (from_, to))
+    canvas.put(NAMED + 19 + left, glyphs.solid * max(1, right - left), "moved")
+    canvas.right(width - 10, days_of(to))
+    canvas.right(width - 1, late)
+    return [canvas.line()]

@@ -19,6 +19,7 @@ from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.folding import folded
+from trainplan_tui.text.glyphs import Glyphs
 
 FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "schedule.budget")
 """Fields that only the forecast reads."""
@@ -94,14 +95,13 @@ def _of_field(path: str, shown: Shown) -> list[str]:
     sentences = [said for said in (sentence_of(path), meaning(path, shown.plan)) if said]
     moved = dependents(shown.estimate, path)
     if words_of(path) or path in ("model.preset", "cluster.accelerator"):
-        return [*sentences, f"enter shows what each choice would do ({_line(path, shown)})"]
-    lines = _line(path, shown)
+        return [*sentences, f"{_line(path, shown)}. enter shows what each choice would do"]
     if moved:
         names = series([*(quantity_label(key) for key in moved[:3]), *(["..."] if len(moved) > 3 else [])])
-        sentences.append(f"Moves {numbered(len(moved), 'row')}: {names} ({lines})")
+        does = f"Moves {numbered(len(moved), 'row')}: {names}"
     else:
-        sentences.append(f"{waiting(path, shown) or unmoving(path)} ({lines})")
-    return sentences
+        does = waiting(path, shown) or unmoving(path)
+    return [*sentences, f"{_line(path, shown)}. {does}"]
 
 
 def waiting(path: str, shown: Shown) -> str:
@@ -144,9 +144,17 @@ def _of_source(id_: str, shown: Shown) -> list[str]:
 
 
 def _line(path: str, shown: Shown) -> str:
-    """Where a field is written."""
+    """Where a field is written, and what the saved plan says there where it is edited: first, so that no edge cuts it."""
     place = _place(path, shown)
-    return f"{shown.file}:{place}" if place else "not in the file"
+    written = f"{shown.file}:{place}" if place else "not in the file"
+    saved, now = (_typed(estimate, path) for estimate in (shown.saved, shown.estimate))
+    return written if saved == now else f"{written}, saved {saved or 'empty'}"
+
+
+def _typed(estimate: Estimate, path: str) -> str:
+    from trainplan.plan.leaves import typed_at
+
+    return typed_at(estimate.plan, path)
 
 
 def _place(path: str, shown: Shown) -> int | None:
@@ -187,12 +195,12 @@ def deciding(code: str, shown: Shown) -> str:
     return path if path != code and not path.startswith("catalogue.") else ""
 
 
-def side(row: BodyRow, shown: Shown, width: int, cell: int = 0) -> list[str]:
+def side(row: BodyRow, shown: Shown, width: int, cell: int, glyphs: Glyphs) -> list[str]:
     """The lines of the right side: the row in full, its inputs, and what moved against the saved plan."""
     if is_standing(row.id):
         from trainplan_tui.panes import standing
 
-        return [piece for text in standing.side(row, shown, width) for piece in _indented(text, width)]
+        return [piece for text in standing.side(row, shown, glyphs) for piece in _indented(text, width)]
     key, sentences = told(row, shown, cell)
     lines = [key, *(piece for text in sentences for piece in folded(text, width))]
     value = value_of(row.id, shown.estimate)

@@ -7,6 +7,9 @@ from trainplan_tui.panes.rows import BodyRow, finding_row, ledger_row, rule_row
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 
+LOW = 30
+"""Rows below which findings follow the figures without a rule of their own."""
+
 
 def fits(table: Table, found: list[BodyRow], height: int) -> bool:
     """Whether a table stands in its own order: all of it and its findings have room, or it has no other order."""
@@ -18,7 +21,8 @@ def ledger(table: Table, shown: Shown, width: int, height: int, glyphs: Glyphs, 
     if fits(table, found, height):
         return [*drawn(table.rows, shown, width, glyphs), *under_rule(found, width, glyphs)]
     first, rest = foremost(table, shown, width, glyphs), remaining(table, shown, width, glyphs)
-    return [*first, *under_rule(found[:4], width, glyphs), *rest, *found[4:]]
+    most = found[:4] if height < LOW else under_rule(found[:4], width, glyphs)
+    return [*first, *most, *rest, *found[4:]]
 
 
 def foremost(table: Table, shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:

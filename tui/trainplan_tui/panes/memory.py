@@ -237,6 +237,6 @@ def _highest_restore(memory: MemoryBudget, width: int, glyphs: Glyphs) -> list[L
         return []
     rank = next((one.rank for one in memory.table if float(one.restore) == float(memory.restore)), 0)
     canvas = Canvas(width, glyphs)
-    canvas.put(4, f"restore, rank {rank}, with overhead", end=36)
+    canvas.put(4, f"restore, rank {rank}, with overhead", end=min(36, width - 8))
     canvas.right(44, f"{float(memory.restore) / GIB:.2f}")
     return [canvas.line()]

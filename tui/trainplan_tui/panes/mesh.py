@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from trainplan.estimation import Estimate, Value
@@ -15,7 +16,7 @@ from trainplan.views.listings import transfers
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
-from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row
+from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row, windowed
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.folding import folded
 from trainplan_tui.text.glyphs import Glyphs
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 WATER = "parallelism.waterfall."
 GONE = Blocked("none")
 """The time of an operation that an edit took out of the layout."""
+MOST = 2
+"""Findings of a low window that stand above the figures that it has no room for."""
+LEAST = 4
+"""Cells of a bar; where there are fewer, its number stands alone."""
 CAUTION = "a proposal only: 3B on 384 H100 was fastest with tensor 2 and no sharding (SmolLM3)"
 NODES, ENDS = 4, 3
 """Nodes up to which the map has all, and how many of more; a low window has what leaves the step in sight, one at least."""
@@ -50,11 +55,13 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     inside = {path for row in GRID for path in row[:2]}
     rest = [row for row in fields if row.path not in inside] if low else []
     step = waterfall_rows(shown, width, glyphs)
+    first = (MOST if step else len(found)) if low else 0
     return [
         *top,
-        *map_rows(shown, width, glyphs, height - len(top) - 1 - len(step) if low else NODES),
+        *map_rows(shown, width, glyphs, height - len(top) - 1 - len(step) - len(found[:first]) if low else NODES),
         *step,
-        *under_rule(found, width, glyphs),
+        *found[:first],
+        *under_rule(found[first:], width, glyphs),
         rule_row("more", width, glyphs),
         *drawn((*rest, *figures), shown, width, glyphs),
     ]
@@ -115,30 +122,33 @@ def waterfall_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     if not known or not isinstance(predicted, Figure):
         return []
     most = max(float(predicted), float(planned) if isinstance(planned, Figure) else 0.0)
-    room = width - 48
+    room, places = max(width - 48, LEAST), min(max(3 - floor(log10(most)), 0), 6)  # four digits of the longest
     told = f", {float(planned):.4g} s planned" if isinstance(planned, Figure) else ""
     found = [rule_row(f"one step, {float(predicted):.4g} s predicted{told}", width, glyphs)]
     for (part, value), line in zip(
         known, waterfall([value for _, value in known], most / room, room, glyphs), strict=True
     ):
         if value > 0.001 * most:
-            found.append(_timed(part, value, line, WATER + part, width, glyphs))
+            found.append(_timed(part, value, line, WATER + part, places, width, glyphs))
     for label, value, key in (
         ("predicted", predicted, "parallelism.predicted_step_time"),
         ("planned", planned, "compute.step_time"),
     ):
         if isinstance(value, Figure):
             found.append(
-                _timed(label, float(value), total_bar(float(value), most / room, room, glyphs), key, width, glyphs)
+                _timed(
+                    label, float(value), total_bar(float(value), most / room, room, glyphs), key, places, width, glyphs
+                )
             )
     return found
 
 
-def _timed(label: str, seconds: float, bar: Line, key: str, width: int, glyphs: Glyphs) -> BodyRow:
+def _timed(label: str, seconds: float, bar: Line, key: str, places: int, width: int, glyphs: Glyphs) -> BodyRow:
     canvas = Canvas(width, glyphs)
     canvas.put(4, label, end=24)
-    canvas.right(35, f"{seconds:.4f} s", bold=True)
-    canvas.spans(38, bar, end=width - 9)
+    canvas.right(35, f"{seconds:.{places}f} s", bold=True)
+    if width >= 48 + LEAST:
+        canvas.spans(38, bar, end=width - 9)
     return BodyRow(key, "figure", canvas.line())
 
 
@@ -284,4 +294,4 @@ def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Lin
         lines.append(canvas.line())
     drawings = [*map_rows(shown, width, glyphs), *waterfall_rows(shown, width, glyphs)] if view != 0 else []
     sent = sent_rows(shown, width, glyphs) if view != 1 else []
-    return [*lines, *(row.line for row in (*drawings, *sent))]
+    return [*lines, *windowed([*drawings, *sent], glyphs)]

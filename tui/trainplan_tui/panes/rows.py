@@ -92,6 +92,11 @@ def shifted_rows(rows: Sequence[BodyRow], at: int, cell: int, glyphs: Glyphs, *,
     return found
 
 
+def windowed(rows: Sequence[BodyRow], glyphs: Glyphs) -> list[Line]:
+    """The lines of rows where no cursor goes: tables stand at their beginning."""
+    return [_shifted(row, 0, glyphs).line if row.edges else row.line for row in rows]
+
+
 def _shifted(row: BodyRow, shift: int, glyphs: Glyphs) -> BodyRow:
     """A row of a table as it stands in its window: only columns that are whole."""
     edges, room = row.edges, row.room
@@ -136,13 +141,14 @@ def ledger_row(row: FieldRow | FigureRow, shown: Shown, width: int, glyphs: Glyp
     """A field with its box, or a figure."""
     told, at = cells(row, shown.estimate, shown.saved), columns(width)
     canvas = Canvas(width, glyphs)
-    canvas.put(4, told.label, end=at.label_end)
+    behind = canvas.put(4, told.label, end=at.label_end)
     box = _box(canvas, told, at, glyphs) if told.editable else None
     if box is None:
-        canvas.right(at.value_end, told.value, start=at.label_end - 6, bold=shown.valid)
-    _around(canvas, told, at)
-    if told.editable:
-        _sign(canvas, shown.finding_of(told.id))
+        canvas.right(at.value_end, told.value, start=max(at.label_end - 6, behind + 1), bold=shown.valid)
+    finding = shown.finding_of(told.id) if told.editable else None
+    wanted = told.editable and not told.value and finding is not None and finding.severity != "info"
+    _around(canvas, told, at, "missing" if wanted else told.rests_on)
+    _sign(canvas, finding)
     return BodyRow(told.id, "field" if told.editable else "figure", canvas.line(), (box,) if box else ())
 
 
@@ -157,12 +163,12 @@ def _box(canvas: Canvas, told: Cells, at: Columns, glyphs: Glyphs) -> Box:
     return Box(told.id, at.open + 1, at.value_end, told.raw, told.choices)
 
 
-def _around(canvas: Canvas, told: Cells, at: Columns) -> None:
+def _around(canvas: Canvas, told: Cells, at: Columns, rests_on: str) -> None:
     canvas.put(at.unit, told.unit, "dim", end=at.unit_end)
     if told.moved:
         canvas.right(at.moved_end, told.moved, "moved", start=at.unit + 4)
     if at.rests:
-        canvas.put(at.rests, told.rests_on, "dim", end=80)
+        canvas.put(at.rests, rests_on, "dim", end=80)
 
 
 def _sign(canvas: Canvas, finding: Finding | None) -> None:

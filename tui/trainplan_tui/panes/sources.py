@@ -160,7 +160,9 @@ def _bar(canvas: Canvas, source: SourceBudget, glyphs: Glyphs) -> None:
 
 
 def _detail(canvas: Canvas, source: SourceBudget, moved: str) -> None:
-    share = f"{source.share * 100:.1f} %" if isinstance(source.share, Figure) else "?"
+    share = "?"
+    if isinstance(source.share, Figure):
+        share = "100 %" if source.share >= 0.9995 else f"{source.share * 100:.1f} %"
     canvas.right(51, share, start=45)
     canvas.right(58, amount(source.seen) if isinstance(source.seen, Figure) else "?")
     canvas.right(66, amount(source.effective) if isinstance(source.effective, Figure) else "?")

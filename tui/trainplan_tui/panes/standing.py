@@ -103,14 +103,16 @@ def check_sentences(one: RungReview, check: CheckState) -> list[str]:
     return [f"{sentence}." for sentence in found]
 
 
-def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
+def side(row: BodyRow, shown: Shown, glyphs: Glyphs) -> list[str]:
     """The lines of the right side: the item or rung in full, with what it covers and its history."""
     key, sentences = told(row, shown)
     lines = [key, *sentences]
     if row.id.startswith("readiness."):
         one = item_of(row.id, shown)
         lines += [f"item {ITEMS.index(one.item) + 1} of {len(ITEMS)}", "", "checked by the program"]
-        lines += [_checked(each.verdict, each.check, each.found) for each in shown.reviewed.checks_of(one.item.name)]
+        lines += [
+            _checked(each.verdict, each.check, each.found, glyphs) for each in shown.reviewed.checks_of(one.item.name)
+        ]
         lines += ["", "asked of a person", *(f"  {point}" for point in one.item.attested)]
         lines += ["", "evidence", f"  {one.item.evidence}"]
         subject = one.item.name
@@ -122,8 +124,8 @@ def side(row: BodyRow, shown: Shown, width: int) -> list[str]:
     return lines
 
 
-def _checked(verdict: str, check: str, found: str) -> str:
-    mark = {"passed": "+", "failed": "x"}.get(verdict, "?")
+def _checked(verdict: str, check: str, found: str, glyphs: Glyphs) -> str:
+    mark = {"passed": glyphs.ticked, "failed": glyphs.crossed}.get(verdict, "?")
     return f"  {mark} {check}: {found}"
 
 

@@ -11,8 +11,8 @@ from trainplan_tui.screens.words import strip_parts
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells
-from trainplan_tui.text.spans import Canvas, Line, Span, joined
-from trainplan_tui.widgets.frame import Entry, Layout, footer, layout, panes_row, rule, scrolled
+from trainplan_tui.text.spans import Canvas, Line
+from trainplan_tui.widgets.frame import Entry, Layout, footer, layout, panes_row, rule, scrolled, walled
 from trainplan_tui.widgets.line import LineEdit
 from trainplan_tui.widgets.strip import strip
 
@@ -260,39 +260,33 @@ def _right(lines: list[Line], shown: Shown, view: View, rows: Sequence[BodyRow],
     """The side right of the ledger: the row in full, the pane's picture, then what the unsaved edits moved."""
     from trainplan_tui.panes.inspector import moves
 
-    width = view.width - LEDGER - 2
-    places = range(2, parts.footer)
+    width, places = view.width - LEDGER - 2, range(2, parts.footer)
     found = [*_inspected(shown, view, rows, width), (), *view.pane.side(shown, width, view.glyphs, view.part)]
     moved = moves(shown, width, max(4, len(places) - len(found) - 4))
     if moved:
         found += [(), rule("what it moved", width, "", view.glyphs)]
         found += [_sentence(line, width, view.glyphs) for line in moved]
     for index, place in enumerate(places):
-        line = found[index] if index < len(found) else ()
-        wall = (Span(view.glyphs.wall, "dim"), Span(" "))
-        lines[place] = joined(_padded(lines[place], LEDGER, view.glyphs), wall, line)
+        lines[place] = walled(lines[place], found[index] if index < len(found) else (), LEDGER, view.glyphs)
 
 
 def _inspected(shown: Shown, view: View, rows: Sequence[BodyRow], width: int) -> list[Line]:
+    """Which row of those that can be reached, as no rule says it; then the row, or what is wrong with what is typed."""
     if not rows:
         return []
+    reached = reachable(rows)
+    at = f"row {reached.index(view.row) + 1} of {len(reached)}" if view.row in reached and not view.typing else ""
     error = view.typing.error if view.typing else ()
     from trainplan_tui.panes.inspector import side
     from trainplan_tui.screens.messages import is_cut
     from trainplan_tui.text.folding import folded
 
     said = [*folded(view.message, width - 2), ""] if is_cut(view.message, view.width) else []
-    text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell)]
-    return [_sentence(line, width, view.glyphs, bold=i == 0) for i, line in enumerate(text)]
+    text = list(error) or [*said, *side(rows[min(view.row, len(rows) - 1)], shown, width, view.cell, view.glyphs)]
+    return [_sentence(line, width, view.glyphs, bold=i == 1) for i, line in enumerate([at, *text])]
 
 
 def _sentence(text: str, width: int, glyphs: Glyphs, *, bold: bool = False) -> Line:
     canvas = Canvas(width, glyphs)
     canvas.put(1, text, bold=bold)
-    return canvas.line()
-
-
-def _padded(line: Line, width: int, glyphs: Glyphs) -> Line:
-    canvas = Canvas(width, glyphs)
-    canvas.spans(1, line)
     return canvas.line()

@@ -21,7 +21,7 @@ def strip_parts(shown: Shown) -> StripParts:
     return StripParts(
         name=shown.file.removesuffix(".toml"),
         unsaved=shown.unsaved,
-        edits=f"{shown.edits} edit{'' if shown.edits == 1 else 's'}" if shown.edits else "",
+        edits="" if not shown.edits else "1 edit" if shown.edits == 1 else f"{shown.edits} fields edited",
         room=room,
         over=over,
         untold=_untold(shown.estimate.memory.headroom),
@@ -102,11 +102,11 @@ def finish(estimate: Estimate) -> Told:
     wall, start = estimate.money.wall_time, estimate.plan.schedule.start
     if not isinstance(wall, Figure):
         return NOTHING
-    return Told(*(f"~{finish_of(start, float(wall), year)}" for year in (False, True)))
+    return Told(*(f"~{finish_of(start, float(wall), year, estimate.today)}" for year in (False, True)))
 
 
 def _date(shown: Shown, seconds: float) -> Told:
-    return Told(*(finish_of(shown.plan.schedule.start, seconds, year) for year in (False, True)))
+    return Told(*(finish_of(shown.plan.schedule.start, seconds, year, shown.estimate.today) for year in (False, True)))
 
 
 def _date_moved(before: float | None, after: float | None) -> Told:

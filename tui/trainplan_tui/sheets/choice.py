@@ -56,7 +56,8 @@ class ChoiceSheet(Listing):
         canvas.put(6, "choice", "dim")
         if len(self.box.choices) <= MOST_TRIED:
             for end, word in self._columns():
-                canvas.right(end, word, "dim")
+                if end <= width:
+                    canvas.right(end, word, "dim")
         return [canvas.line()]
 
     def _columns(self) -> tuple[tuple[int, str], ...]:
@@ -74,6 +75,8 @@ class ChoiceSheet(Listing):
             canvas.put(34, self._title(word), "dim")
             return canvas.line()
         for (end, _), text in zip(self._columns(), self._effect(word), strict=False):
+            if end > width:
+                break  # a column without room is left out whole
             canvas.right(end, text, "error" if text.startswith("OVER") else "text")
         return canvas.line()
 

@@ -90,8 +90,8 @@ class ExplainSheet(Listing):
             told = [line for text in (sentence_of(self.key), self._moves()) for line in folded(text, width - 6)]
             return [canvas.line(), *(text_line(line, width, self.glyphs) for line in told)]
         node, canvas = self.node, Canvas(width, self.glyphs)
-        canvas.put(2, f"Explain {self.key}", bold=True)
-        canvas.right(width - 1, self._summary(), "dim")
+        behind = canvas.put(2, f"Explain {self.key}", bold=True)
+        canvas.right(width - 1, self._summary(), "dim", start=behind + 1)
         found = [canvas.line()]
         if isinstance(node.value, Blocked):
             why = untold(node.value.code, self.host.session.shown)
@@ -197,7 +197,7 @@ class ExplainSheet(Listing):
             self.folded ^= {here.place}
         elif key == "+":
             self.folded, self.depth = set(), 99
-        elif key == "-":
+        elif key == "-" and not self.is_field:
             self.folded, self.depth = set(), max(1, self._deepest() - 1)
         elif key == "y":
             self.host.copy(self.as_text(), self.key)

@@ -32,7 +32,7 @@ class QuitSheet:
     def lines(self, width: int, height: int) -> Sequence[Line]:
         """What would be lost, and the answers."""
         glyphs, count = self.host.glyphs, self.host.session.shown.edits
-        edits = f"quit with {count} unsaved edit{'' if count == 1 else 's'}"
+        edits = "quit with 1 unsaved edit" if count == 1 else f"quit with {count} edited fields not saved"
         edits = edits if count else "quit without the text that was not taken"
         found: list[Line] = [rule(edits, width, "", glyphs)]
         for path, before, after in self.differ[:4]:

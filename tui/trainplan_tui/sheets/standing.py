@@ -35,7 +35,7 @@ class StandingSheet(Listing):
     def sentences(self, width: int) -> list[str]:
         """Everything, in lines."""
         name, cards = self.row.id.split(".")[1], {**OF_ITEM, **OF_RUNG}
-        found = side(self.row, self.host.session.shown, width)[1:]
+        found = side(self.row, self.host.session.shown, self.host.glyphs)[1:]
         for drill in cards.get(name, ()):
             found += ["", drill.title, *(f"  {number}. {step}" for number, step in enumerate(drill.steps, 1))]
         return [piece for text in found for piece in folded(text, width - 8, 5)]

@@ -20,16 +20,21 @@ def day(start: dt.date | None, seconds: float) -> dt.date | None:
         return None
 
 
-def finish_of(start: dt.date | None, seconds: float, year: bool) -> str:
-    """`31 Dec 2026`; without a year where the end is near the start; `24.1 d` where no start is given."""
+def finish_of(start: dt.date | None, seconds: float, year: bool, today: dt.date | None = None) -> str:
+    """`31 Dec 2026`; without a year where the end is near the start and that is near today; `24.1 d` where no start is given."""
     end = day(start, seconds)
     if start is None or (end is None and seconds < 0):
         return f"{significant(seconds / DAY, 3)} d"
     if end is None:
         return "after 9999"
-    months = (end.year - start.year) * 12 + end.month - start.month
-    near = end.year == start.year or months <= 1
+    near = _near(start, end) and (today is None or _near(today, start))
     return f"{end.day} {end:%b}" if near and not year else f"{end.day} {end:%b %Y}"
+
+
+def _near(first: dt.date, second: dt.date) -> bool:
+    """Whether a day is in the same year or in the next month of another one: said without a year, it is that day."""
+    months = (second.year - first.year) * 12 + second.month - first.month
+    return second.year == first.year or 0 <= months <= 1
 
 
 def money(value: float, currency: str, digits: int) -> str:

@@ -150,6 +150,15 @@ def rule(title: str, width: int, position: str = "", glyphs: Glyphs = UNICODE) -
     return canvas.line()
 
 
+def walled(left: Line, right: Line, column: int, glyphs: Glyphs) -> Line:
+    """What stands left, in so many cells, a wall, and what stands right of it; a rule at the right grows out of the wall."""
+    canvas = Canvas(column, glyphs)
+    canvas.spans(1, left)
+    if right and right[0].text.startswith(glyphs.rule * 2):
+        return (*canvas.line(), Span(glyphs.branch, "dim"), *right, Span(glyphs.rule, "dim"))
+    return (*canvas.line(), Span(glyphs.wall, "dim"), Span(" "), *right)
+
+
 def small_window(
     width: int, height: int, strip: Line, entries: Sequence[Entry], glyphs: Glyphs = UNICODE, message: str = ""
 ) -> list[Line]:
