@@ -6,6 +6,7 @@ training/arguments.py, and the two Megatron-DeepSpeed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -279,6 +280,15 @@ def test_a_ramp_grows_by_its_increments(said: Callable[..., Any]) -> None:
     assert len(schedule) == 127
     assert (schedule[1].from_tokens, schedule[1].global_batch_sequences) == (2381 * 2, 24)
     assert (schedule[-1].from_tokens, schedule[-1].global_batch_sequences) == (600_000, 1024)
+
+
+def test_the_batch_that_a_ramp_ends_with_is_the_option_that_says_it(made: Callable[..., Made]) -> None:
+    """It was cited as the ramp's, and --global-batch-size was listed as one on which no value stands."""
+    found = made(f"{SHAPE} --seq-length 64 --global-batch-size 12 --rampup-batch-size 4 4 100\n")
+    assert re.search(r"^global_batch_sequences = 12 +# .*: --global-batch-size 12$", found.text, re.MULTILINE)
+    assert "--global-batch-size" not in found.idle
+    steps = made(f'{SHAPE} --seq-length 10 --step-batch-size-schedule "0:2 40:4" --global-batch-size 8\n')
+    assert re.search(r"^global_batch_sequences = 4 +# .*--step-batch-size-schedule", steps.text, re.MULTILINE)
 
 
 def test_groups_of_hsdp_follow_from_the_world(plan: Callable[..., Plan]) -> None:
