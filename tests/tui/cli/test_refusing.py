@@ -166,3 +166,19 @@ def test_a_word_without_letters_is_refused_in_json_as_on_the_terminal(
     out, err = capsys.readouterr()
     (error,) = json.loads(out)["errors"]
     assert error["message"] in err
+
+
+@pytest.mark.parametrize(("command", "status"), [("check", 1), ("review", 1), ("show", 0), ("search", 0)])
+def test_a_reader_that_stops_changes_no_exit_status(command: str, status: int) -> None:
+    """`check PLAN | head -1` was 0 with errors, so that a pipeline with pipefail passed."""
+    words = [command, str(PLAN), "--set", "batch.micro_batch_sequences=16"]
+    code = "import sys; from trainplan_tui.cli import main; sys.exit(main(sys.argv[1:]))"
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], env=ENVIRONMENT, stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (status, b"")
