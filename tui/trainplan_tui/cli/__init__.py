@@ -28,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if error.filename is not None:
             raise  # a file's own error, which its command has to tell
         _close()
-        sys.stderr.write(f"not written: {(error.strerror or str(error)).lower()}\n")
+        sys.stderr.write(f"stdout: not written: {(error.strerror or str(error)).lower()}\n")
         return 2
 
 
