@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from trainplan.frozen import record
 from trainplan.plan.describe import annotation_of, is_text
-from trainplan.plan.faults import known_fields, nearest_name, unknown_end
+from trainplan.plan.faults import FIELDS, known_fields, nearest_name, unknown_end
 from trainplan.plan.literals import literal_of
 from trainplan.plan.places import scan
 from trainplan.plan.plan import Plan
@@ -94,8 +94,15 @@ def _entry(entries: tuple[Any, ...], table: str, part: str) -> int | None:
 def _no_entry(entries: tuple[Any, ...], table: str, part: str) -> tuple[str, str]:
     names = [str(name) for name in (getattr(entry, ENTRY_NAMES.get(table, "name"), None) for entry in entries) if name]
     nearest = nearest_name(part, names)
-    end = f". Nearest: {nearest}" if nearest else f". There are {len(entries)}"
-    return f"no entry {part} in {table}{end}", nearest
+    return f"no entry {part} in {table}. {f'Nearest: {nearest}' if nearest else _there(names, len(entries))}", nearest
+
+
+def _there(names: Sequence[str], count: int) -> str:
+    """The entries that a list has: by name where they have one, the first of them where they are many."""
+    if not names:
+        return f"There are {count}, from 0" if count else "There are none"
+    more = f" and {len(names) - FIELDS} more" if len(names) > FIELDS else ""
+    return f"Known here: {', '.join(names[:FIELDS])}{more}"
 
 
 def edited(text: str, plan: Plan, path: str, typed: str, file: str = "plan.toml") -> Edited:

@@ -14,7 +14,8 @@ from trainplan.plan.leaves import NAMED, field_differences
 from trainplan.plan.places import Span, ValuePath, scan
 from trainplan.plan.plan import Plan
 
-REMARK: Final = re.compile(r"[ \t]*(#[^\n]*)")
+REMARK: Final = re.compile(r"[ \t]*,?[ \t]*(#[^\n]*)")
+"""A comment behind a value, or behind the comma after it where it stands in a list of several lines."""
 
 
 def unrevised(before: str, after: str) -> tuple[tuple[str, str], ...]:

@@ -115,7 +115,9 @@ def _set(text: str, data: Table, places: Places, path: ValuePath, literal: str, 
 def _replace(text: str, data: Table, places: Places, path: ValuePath, literal: str, value: Any) -> str:
     span = places.value(path)
     if span is None:
-        raise SpliceError(f"{path_text(path)} is a table, so its fields are set one by one")
+        listed = isinstance(standing(data, path)[1], list)
+        told = "a list of tables, so its entries' fields" if listed else "a table, so its fields"
+        raise SpliceError(f"{path_text(path)} is {told} are set one by one")
     standing(data, path[:-1])[1][path[-1]] = value
     return changed(text, [Change(span, literal)])
 

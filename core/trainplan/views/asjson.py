@@ -49,7 +49,7 @@ def unit(told: str, estimate: Estimate) -> str:
 def inputs(value: Figure, estimate: Estimate) -> dict[str, Any]:
     """What was put into a figure: keys, plan paths, catalogue names, or a number where there is neither."""
     if isinstance(value.origin, Given):
-        return {"value": value.origin.name}
+        return {"value": _reference(value, estimate)}
     return {name: _reference(item, estimate) for name, item in value.named_inputs()}
 
 

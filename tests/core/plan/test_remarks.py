@@ -44,6 +44,13 @@ def test_only_comments_beside_what_changed(old: str, new: str, told: tuple[tuple
     assert unrevised(TEXT, TEXT.replace(old, new, 1)) == told
 
 
+def test_a_comment_behind_the_comma_of_a_list_is_its_entrys() -> None:
+    """`{ name = "web", weight = 0.8 }, # assumed`: the comment stands behind the comma, and nobody was told."""
+    text = 'sources = [\n  { name = "web", weight = 0.8 }, # of March\n  { name = "math", weight = 0.2 },\n]\n'
+    assert unrevised(text, text.replace("0.8", "0.7")) == (("sources.web.weight", "# of March"),)
+    assert unrevised(text, text.replace("0.2", "0.3")) == ()
+
+
 def test_an_edit_keeps_the_comment_and_it_is_named() -> None:
     opened = open_plan(PLAN)
     after = edited(opened.source.text, opened.plan, "utilization.value", "0.45")

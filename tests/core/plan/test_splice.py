@@ -181,6 +181,10 @@ def test_an_entry_in_pieces_moves_whole() -> None:
     [
         (lambda: set_value(PLAN, ("format", "x"), "1"), "format is a value, not a table"),
         (lambda: set_value(PLAN, ("data",), "1"), "data is a table, so its fields are set one by one"),
+        (
+            lambda: set_value("[[a.b]]\nc = 1\n", ("a", "b"), "[]"),
+            "a.b is a list of tables, so its entries' fields are set one by one",
+        ),
         (lambda: set_value(PLAN, ("data", "sources", 5, "x"), "1"), "2 entries, so there is no data.sources[5]"),
         (lambda: set_value(PLAN, ("format",), "15.6T"), "15.6T is not a TOML value"),
         (lambda: set_value(PLAN, ("format",), "1\ny = 2"), "1\ny = 2 is more than one TOML value"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +63,15 @@ def test_output_without_nodes_says_which_columns_are_needed(plan: Path, capsys: 
     (plan.parent / "jobs.txt").write_text("JobID|State\n1|FAILED\n", encoding="utf-8")
     assert main(["calibrate", str(plan), str(plan.parent / "jobs.txt")]) == 2
     assert "NNodes" in capsys.readouterr().err
+
+
+def test_a_pipe_that_nobody_writes_is_refused_and_never_waited_for(plan: Path) -> None:
+    """Its first bytes were asked for before anybody looked at what it is, and the call hung."""
+    pipe = plan.parent / "train.log"
+    os.mkfifo(pipe)
+    code = "import sys; from trainplan_tui.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = [sys.executable, "-c", code, "calibrate", str(plan), str(pipe)]
+    environment = {"PYTHONPATH": f"{ROOT / 'core'}:{ROOT / 'tui'}"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == f"{pipe}: this is not a regular file\n"

@@ -78,7 +78,7 @@ def test_an_output_that_cannot_be_written_is_told_in_a_line(words: list[str]) ->
             check=False,
             env=ENVIRONMENT,
         )
-    assert (ended.returncode, ended.stderr) == (2, "not written: no space left on device\n")
+    assert (ended.returncode, ended.stderr) == (2, "stdout: not written: no space left on device\n")
 
 
 @pytest.mark.parametrize("command", ["calibrate", "sources"])
@@ -166,3 +166,32 @@ def test_a_word_without_letters_is_refused_in_json_as_on_the_terminal(
     out, err = capsys.readouterr()
     (error,) = json.loads(out)["errors"]
     assert error["message"] in err
+
+
+@pytest.mark.parametrize(("command", "status"), [("check", 1), ("review", 1), ("show", 0), ("search", 0)])
+def test_a_reader_that_stops_changes_no_exit_status(command: str, status: int) -> None:
+    """`check PLAN | head -1` was 0 with errors, so that a pipeline with pipefail passed."""
+    words = [command, str(PLAN), "--set", "batch.micro_batch_sequences=16"]
+    code = "import sys; from trainplan_tui.cli import main; sys.exit(main(sys.argv[1:]))"
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], env=ENVIRONMENT, stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (status, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_plan_that_is_saved_is_not_told_as_not_written(tmp_path: Path) -> None:
+    """`set` on a full disk of logs: the plan was written, and only the line that says so was not."""
+    plan = tmp_path / "plan.toml"
+    plan.write_bytes(PLAN.read_bytes())
+    code = "import sys; from trainplan_tui.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = [sys.executable, "-c", code, "set", str(plan), "cluster.nodes=64"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert "nodes = 64 " in plan.read_text(encoding="utf-8")
+    assert done.stderr == "stdout: not written: no space left on device\n"

@@ -95,7 +95,7 @@ def test_where_it_cannot_be_written_nothing_is(plan: Path, tmp_path: Path, capsy
 def test_a_full_disk_is_told(plan: Path, words: tuple[str, ...]) -> None:
     with open("/dev/full", "wb") as full:
         done = called("report", plan, *words, stdout=full, stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (2, b"not written: no space left on device\n")
+    assert (done.returncode, done.stderr) == (2, b"stdout: not written: no space left on device\n")
 
 
 def test_a_reader_that_has_enough_is_no_fault(plan: Path) -> None:

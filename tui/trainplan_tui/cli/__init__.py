@@ -20,18 +20,15 @@ def main(words: Sequence[str] | None = None) -> int:
     _widen()
     try:
         status = _run(arguments)
-        sys.stdout.flush()
+        _flush()
         return status
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        _close()
-        return 0
     except OSError as error:
         if error.filename is not None:
             raise  # a file's own error, which its command has to tell
         _close()
-        sys.stderr.write(f"not written: {(error.strerror or str(error)).lower()}\n")
+        sys.stderr.write(f"stdout: not written: {(error.strerror or str(error)).lower()}\n")
         return 2
 
 
@@ -39,6 +36,14 @@ def _widen() -> None:
     """Where the locale cannot carry a letter of a plan, its number is printed: `\\xe9` for é."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _flush() -> None:
+    """Write what is left in the buffer; where nobody reads on, as behind `head`, it goes nowhere and the exit status stays."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close()
 
 
 def _close() -> None:

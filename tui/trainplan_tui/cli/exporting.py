@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate
 from trainplan.interop.export.kinds import ExportError, exported
-from trainplan_tui.cli.running import Options, Refused, complain, estimated
+from trainplan_tui.cli.running import Options, Refused, complain, estimated, put
 from trainplan_tui.text.printable import printable
 
 
@@ -21,7 +19,7 @@ def run(options: Options) -> int:
     for line in text.splitlines():
         if printable(line) != line:
             raise Refused(f"{options.plan}: the text would hold a character that a terminal obeys: {line}")
-    sys.stdout.write(text)
+    put(text)
     if not options.rung:
         _warn(options, estimate)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from trainplan.interop.sacct import OwnRate, SacctError, own_rate
@@ -18,7 +19,9 @@ HEAD = 4096
 
 
 def is_sacct(file: str) -> bool:
-    """Whether a file begins as `sacct --parsable2` prints."""
+    """Whether a regular file begins as `sacct --parsable2` prints; a pipe without a writer would never be opened."""
+    if not os.path.isfile(file):
+        return False
     try:
         with Path(file).open("rb") as opened:
             first = opened.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from pathlib import Path
 
 from trainplan.estimation import Estimate
@@ -17,7 +16,7 @@ from trainplan.report.markdown import Markdown
 from trainplan.report.page import report
 from trainplan.report.quantities import as_csv
 from trainplan_tui.cli.creating import write_new
-from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say
+from trainplan_tui.cli.running import Options, Refused, estimated, name_of, put, say
 from trainplan_tui.text.printable import cells, printable
 
 
@@ -29,7 +28,7 @@ def run(options: Options) -> int:
         write_new(Path(options.output), text, "")
         say(f"wrote {options.output}")
     else:
-        sys.stdout.write(text)
+        put(text)
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -73,7 +74,15 @@ def complain(sentence: str) -> None:
 
 def say(line: str = "") -> None:
     """One sanitised line on stdout."""
-    sys.stdout.write(printable(line) + "\n")
+    put(printable(line) + "\n")
+
+
+def put(text: str) -> None:
+    """A text on stdout; where nobody reads on, as behind `head`, the rest goes nowhere and the command keeps its exit status."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def room(indent: int = 0) -> int | None:
@@ -89,7 +98,7 @@ def write_json(data: object) -> None:
     """One JSON object on stdout, escapes in place of everything that is not ASCII."""
     import json
 
-    sys.stdout.write(json.dumps(data, indent=1) + "\n")
+    put(json.dumps(data, indent=1) + "\n")
 
 
 def _error(error: PlanError) -> dict[str, object]:

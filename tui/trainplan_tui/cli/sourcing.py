@@ -33,7 +33,8 @@ def run(options: Options) -> int:
 
 
 def _print(plan: Opened, found: tuple[Beside, ...]) -> None:
-    say(f"{name_of(plan)}{'source':>{max(1, 26 - len(name_of(plan)))}}  {'field':<22}{'plan':>22}{'manifest':>22}")
+    say(name_of(plan))
+    say(f"  {'source':<24}  {'field':<22}{'plan':>22}{'manifest':>22}")
     for one in found:
         for field in ("unique_tokens", "documents", "mean_document_tokens"):
             counted, planned = one.counted[field], one.planned[field]

@@ -6,7 +6,7 @@ A key stands here only if it adds, shares or reshapes weights. Keys that merely 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from trainplan.interop.huggingface.reading import Reading
 
@@ -31,6 +31,9 @@ KINDS: Final = {
     "gemma3n": "embeddings for each layer and low-rank residuals",
     "gemma3n_text": "embeddings for each layer and low-rank residuals",
     "openelm": "heads and widths that differ between layers",
+    **dict.fromkeys(("mamba", "mamba2", "falcon_mamba"), "state spaces in place of attention"),
+    **dict.fromkeys(("rwkv", "rwkv5", "rwkv6", "rwkv7", "xlstm"), "recurrences in place of attention"),
+    **dict.fromkeys(("minimax", "minimax_text_01", "minimax_m1"), "linear attention in most of its layers"),
 }
 """Types whose keys alone do not show it, with what they have."""
 
@@ -43,10 +46,18 @@ def foreign(reading: Reading, kind: str, *, known: bool) -> Iterator[str]:
     other = () if known else tuple(key for key in reading.config if key.startswith(OTHER_LAYERS))
     if other:
         yield f"{other[0]} speaks of layers that are not attention. A plan cannot say them."
+    if any(one != 1 for one in _listed(reading.config.get("attn_type_list"))):
+        yield "attn_type_list has layers of linear attention, which are 0 there. A plan cannot say them."
+    else:
+        reading.used.add("attn_type_list")
     for key, words in KEYS.items():
         if _says(reading.config.get(key)):
             reading.used.add(key)
             yield f"{key}: {words}"
+
+
+def _listed(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _says(value: Any) -> bool:

@@ -59,6 +59,21 @@ def test_layers_that_are_not_attention_are_refused_in_words() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"model_type": "minimax_text_01"}, "model_type minimax_text_01 has linear attention in most of its layers"),
+        ({"model_type": "mamba2", "num_attention_heads": None}, "model_type mamba2 has state spaces in place of"),
+        ({"model_type": "rwkv"}, "model_type rwkv has recurrences in place of attention"),
+        ({"attn_type_list": [0, 0, 1, 1]}, "attn_type_list has layers of linear attention, which are 0 there"),
+    ],
+)
+def test_layers_without_attention_are_told_by_type_or_by_list(change: dict[str, Any], words: str) -> None:
+    """MiniMax-Text-01 was read as a Llama: `attn_type_list` says which layers have softmax attention, 1, and which linear."""
+    assert model_of_config(LLAMA | change).problems[0].startswith(words)
+    assert model_of_config(LLAMA | {"attn_type_list": [1, 1]}).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
         ({"is_encoder_decoder": True}, "an encoder stands beside the decoder"),
         ({"model_type": "bert", "type_vocab_size": 2}, "there are token types"),
         ({"block_configs": [{}]}, "layers have shapes of their own"),

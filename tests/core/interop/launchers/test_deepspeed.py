@@ -187,6 +187,11 @@ def test_a_run_without_its_configuration_says_that_a_default_stands_for_the_stag
     script = f"torchrun pretrain_gpt.py {shape} --deepspeed --deepspeed_config no.json\n"
     told = "no file says the stage of ZeRO; parallelism.sharding is left out, which means zero-1"
     assert [note for note in made(script).notes if told in note]
+    staged = made(script.replace("no.json", "no.json --zero-stage 1"))
+    assert [note for note in staged.notes if "Import it as one file more" in note]
+    assert not [
+        note for note in made(script, '{"zero_optimization": {"stage": 0}}').notes if "as one file more" in note
+    ]
     assert not [
         note
         for note in made(script, '{"zero_optimization": {"stage": 0}, "bf16": {"enabled": true}}').notes

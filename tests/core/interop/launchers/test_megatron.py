@@ -6,6 +6,7 @@ training/arguments.py, and the two Megatron-DeepSpeed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -281,6 +282,15 @@ def test_a_ramp_grows_by_its_increments(said: Callable[..., Any]) -> None:
     assert (schedule[-1].from_tokens, schedule[-1].global_batch_sequences) == (600_000, 1024)
 
 
+def test_the_batch_that_a_ramp_ends_with_is_the_option_that_says_it(made: Callable[..., Made]) -> None:
+    """It was cited as the ramp's, and --global-batch-size was listed as one on which no value stands."""
+    found = made(f"{SHAPE} --seq-length 64 --global-batch-size 12 --rampup-batch-size 4 4 100\n")
+    assert re.search(r"^global_batch_sequences = 12 +# .*: --global-batch-size 12$", found.text, re.MULTILINE)
+    assert "--global-batch-size" not in found.idle
+    steps = made(f'{SHAPE} --seq-length 10 --step-batch-size-schedule "0:2 40:4" --global-batch-size 8\n')
+    assert re.search(r"^global_batch_sequences = 4 +# .*--step-batch-size-schedule", steps.text, re.MULTILINE)
+
+
 def test_groups_of_hsdp_follow_from_the_world(plan: Callable[..., Plan]) -> None:
     options = "--use-megatron-fsdp --num-distributed-optimizer-instances 4 --context-parallel-size 2 --seq-length 64"
     text = f"torchrun --nnodes 8 --nproc_per_node 8 pretrain_gpt.py {SHAPE} {options}\n"
@@ -515,7 +525,9 @@ def test_no_option_is_dropped_without_a_word(made: Callable[..., Made]) -> None:
     """Data without weights, a folder of an unknown name, ranks of one and a file that is not there: all are named."""
     more = "--data-path /data/text_document --save /ckpt/$SLURM_JOB_ID --sequence-parallel --deepspeed --deepspeed_config no.json"
     found = made(f"torchrun pretrain_gpt.py {SHAPE} --seq-length 128 --bf16 {more}\n")
-    assert {"--data-path", "--save", "--sequence-parallel", "--deepspeed_config"} <= set(found.idle)
+    assert {"--data-path", "--save", "--sequence-parallel"} <= set(found.idle)
+    (note,) = (one for one in found.notes if "--deepspeed_config no.json" in one)
+    assert "precision, batch, offload and buckets that this file says are not read" in note
     assert not {"--num-layers", "--hidden-size", "--seq-length", "--bf16"} & set(found.idle)
 
 

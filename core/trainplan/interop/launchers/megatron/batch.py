@@ -71,7 +71,8 @@ def _schedule(s: Saying, name: str, entries: list[tuple[int, int]], size: int | 
         return
     if size is not None and size != entries[-1][1]:
         s.note(name, f"it ends with {entries[-1][1]:,} sequences, --global-batch-size is {size:,}; the schedule holds")
-    s.given("batch.global_batch_sequences", name, entries[-1][1])
+    last = entries[-1][1]
+    s.given("batch.global_batch_sequences", "global_batch_size" if size == last else name, last)
     if len(entries) > 1:
         listed = [{"from_tokens": begin, "global_batch_sequences": one} for begin, one in entries]
         s.given("batch.schedule", name, listed)

@@ -67,7 +67,7 @@ def is_deep(options: Iterable[Option]) -> bool:
     names = {option.name: option for option in options}
     flag = names.get("deepspeed")
     off = flag is not None and flag.values and flag.values[0].text == "False"
-    return (flag is not None and not off) or any(_said(names.get(name)) for name in ("deepspeed_config", "ds_config"))
+    return (flag is not None and not off) or any(_said(names.get(name)) for name in CONFIGURED)
 
 
 def _said(option: Option | None) -> bool:
@@ -79,7 +79,9 @@ def _telling(options: tuple[Option, ...], *, listing: bool, deep: bool, program:
     a = Arguments(options, t, listing=listing)
     place = next((a.names[name].place for name in SHAPE if name in a.names), options[0].place)
     s = Saying(a, t, place, deep or is_deep(options))
-    a.used.update(("deepspeed", "deepspeed_config", "ds_config"))
+    a.used.update(("deepspeed", *CONFIGURED))
+    if not deep:
+        _unread(s)
     other = next((what for name, what in _OTHERS.items() if program.startswith(name)), "")
     if other:
         t.problems.append(f"{place}: {program} trains {other}. A plan is of a decoder of text")
@@ -90,6 +92,22 @@ def _telling(options: tuple[Option, ...], *, listing: bool, deep: bool, program:
     _inconsistent(s, place)
     _others(a, t)
     return t
+
+
+CONFIGURED: Final = ("deepspeed_config", "ds_config")
+"""Options that name DeepSpeed's configuration."""
+
+
+def _unread(s: Saying) -> None:
+    """A configuration that a run reads and nobody imported: it decides with the options, so its absence is told."""
+    for name in CONFIGURED:
+        option = s.arguments.names.get(name)
+        if option is not None and _said(option) and option.values:
+            s.note(
+                name,
+                f"{option.words}: precision, batch, offload and buckets that this file says are not read. Import it as one "
+                "file more; where a script makes it, as with sed, the file that it makes",
+            )
 
 
 def _inconsistent(s: Saying, place: Place) -> None:
