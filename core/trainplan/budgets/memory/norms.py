@@ -7,8 +7,8 @@ from typing import Final
 from trainplan.budgets.layer import norms_per_block
 from trainplan.budgets.memory.recipe import element_bytes, input_bytes, word
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
 from trainplan.formulas import memory_layers as f
+from trainplan.quantity.figure import Figure, given
 
 ORACLE: Final = "tests/golden/test_saved_bytes.py: GLM-4, Gemma 3 and GPT-NeoX layers of transformers 5.24"
 INTO_SUM: Final = given("outputs of norms that go into a sum", 2.0, "1", ORACLE)

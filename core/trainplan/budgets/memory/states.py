@@ -11,11 +11,11 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.model import mtp_projection_parameters
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
 
 ALONE: Final = given("optimizer on every rank", 1.0, "1", "parallelism.sharding none", kind="default")
 WITH_TABLES: Final = named_sum("bytes", "matrices", "tables")
