@@ -91,6 +91,22 @@ def test_copies_of_one_input_are_kept_each() -> None:
     assert saved == 192 * 256 * 2
 
 
+@pytest.mark.parametrize(("dtype", "width", "bytes_kept"), [("bf16", 192, 2_809_856), ("fp32", 512, 6_578_176)])
+def test_a_compiled_layer_adds_the_sum_after_attention_again(dtype: str, width: int, bytes_kept: int) -> None:
+    """A Gemma 3 layer of transformers 5.24 under AOTAutograd's min-cut partition, torch 2.13 on CPU: two sequences of 128."""
+    row = {
+        "id": "gemma3",
+        "kernel_set": "torch-compile",
+        "dtype": dtype,
+        "recompute": "none",
+        "dropout": 0.0,
+        "attn": "sdpa",
+    }
+    row |= {"seq": 128, "mbs": 2, "hidden": 512, "heads": 8, "kv_heads": 4, "head_dim": 64, "ffn": width, "gated": True}
+    row |= {"norm": "rms_manual", "qk_norm": True, "post_norms": True, "vocab": 500, "layers": 3}
+    assert float(kept(row).stored) == bytes_kept
+
+
 def test_every_kernel_set_is_measured() -> None:
     assert {row["kernel_set"] for row in ROWS} == {"torch-eager", "torch-compile", "transformers-5.24"}
     assert len(ROWS) == 90

@@ -1,4 +1,4 @@
-"""Findings on the token budget, D1 to D27: passes, weights, the sampler, how data is handled; and here batch, model size, store."""
+"""Findings on the token budget, D1 to D28: passes, weights, the sampler, how data is handled; and here batch, model size, store."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from trainplan.quantity.unit import amount, whole
 
 RULE: Final = 20.0
 """Tokens for each parameter that are compute-optimal by the rule of thumb (Hoffmann et al. 2022)."""
+
+PADDED: Final = 0.01
+"""Share of padding above which packing would matter: best-fit leaves a thousandth (Ding et al. 2024, arXiv 2404.10830)."""
 
 TWO_BYTES: Final = 65_499
 """Ids that Megatron stores in two bytes: uint16 below a vocabulary of 65,500 (indexed_dataset.py, optimal_dtype)."""
@@ -46,6 +49,20 @@ def less_than_a_step(estimate: Estimate) -> list[Finding]:
     message = f"{whole(train)} train tokens are less than one batch of {whole(batch)}"
     paths = ("data.train_tokens", "batch.global_batch_sequences")
     return [Finding("D27", "error", "tokens", message, f"at least {whole(batch)} train tokens", paths, 1e5)]
+
+
+def padded_batches(estimate: Estimate) -> list[Finding]:
+    """D28: much of a batch is padding, which steps, compute and passes take for tokens of documents."""
+    share, train = estimate.packing.padding_share, estimate.tokens.train_tokens
+    if not isinstance(share, Figure) or not isinstance(train, Figure) or share <= PADDED:
+        return []
+    message = (
+        f"{100 * share:.1f} % of a batch is padding: {amount(train * (1.0 - share), 3)} of {amount(train)} train tokens are of "
+        "documents, and steps and passes count all"
+    )
+    return [
+        Finding("D28", "warning", "tokens", message, 'packing = "best-fit"', ("data.packing", "data.train_tokens"), 55)
+    ]
 
 
 def few_tokens(estimate: Estimate) -> list[Finding]:
@@ -83,6 +100,7 @@ TOKEN_CHECKS: Final = (
     *HANDLING_CHECKS,
     changing_batch,
     less_than_a_step,
+    padded_batches,
     few_tokens,
     narrow_store,
 )

@@ -29,7 +29,7 @@ def residual_kept(norms: float, norm: float, sites: float, mask: float, hidden: 
     return norms * norm + sites * mask * hidden
 
 
-@formula("bytes", source=ORACLE + ", GLM-4 and GPT-NeoX layers of transformers 5.24 among them")
+@formula("bytes", source=ORACLE + ", GLM-4, Gemma 3 and GPT-NeoX layers of transformers 5.24 among them")
 def kept_less(kept: float, unkept: float, hidden: float) -> float:
     """The same without the outputs of norms that no product reads, or an input that two norms share (bytes of an element)."""
     return kept - unkept * hidden

@@ -262,3 +262,14 @@ def test_amounts_round_to_the_side_that_holds() -> None:
     assert (at_most(0.1875), at_least(0.1875)) == (pytest.approx(0.1875), pytest.approx(0.1875))
     assert [amount(value) for value in (205e9, 15.2e12, 1e9, 999)] == ["205B", "15.2T", "1B", "999"]
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+
+
+def test_padding_is_not_tokens_of_documents() -> None:
+    """Documents of 900 tokens fill 900 of 8,192; of 8,111 all but a hundredth."""
+    padded = one("D28", sources=ALONE, packing="pad")
+    assert (padded.severity, padded.fix, padded.paths[0]) == ("warning", 'packing = "best-fit"', "data.packing")
+    assert padded.message.startswith("89.0 % of a batch is padding: 1.71T of 15.6T train tokens are of documents")
+    assert not found("D28", sources=ALONE)
+    assert not found("D28", sources=ALONE, packing="best-fit")
+    assert found("D28", sources=[ALONE[0] | {"mean_document_tokens": 8110}], packing="pad")
+    assert not found("D28", sources=[ALONE[0] | {"mean_document_tokens": 8111}], packing="pad")
