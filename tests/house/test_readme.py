@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trainplan.interop.logs.reading import READ
 from trainplan_tui.cli.arguments import COMMANDS, parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,3 +76,8 @@ def test_parameter_counts_are_as_many_as_is_said() -> None:
     assert (
         f"{rows('params') + rows('published_params')} published counts, {rows('architectures')} architectures" in README
     )
+
+
+def test_the_logs_that_are_read_are_those_that_are_said() -> None:
+    *most, last = READ
+    assert f"`calibrate` reads what {', '.join(most)} and\n{last} print" in README

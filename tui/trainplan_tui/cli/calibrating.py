@@ -11,7 +11,7 @@ from pathlib import Path
 from trainplan.estimation import Estimate
 from trainplan.interop.calibration import Calibration, calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
-from trainplan.interop.logs.reading import LogError, read_log
+from trainplan.interop.logs.reading import READ, LogError, read_log
 from trainplan.interop.rungs import as_rung, rung_values
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.review.ladder import rung_names
@@ -74,8 +74,8 @@ def _measured(options: Options, estimate: Estimate) -> Measured:
     found = measurement.result()
     if found is None:
         raise Refused(
-            f"{', '.join(options.logs)}: {measurement.nothing()}. Logs of Megatron-LM, Megatron-DeepSpeed, NeMo, torchtitan and "
-            "OLMo-core are read, and CSV or JSON lines with a column of step time or tokens a second"
+            f"{', '.join(options.logs)}: {measurement.nothing()}. Logs of {', '.join(READ)} are read, "
+            "and CSV or JSON lines with a column of step time or tokens a second"
         )
     return found
 

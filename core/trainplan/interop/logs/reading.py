@@ -23,6 +23,22 @@ from trainplan.interop.logs.others import foreign_events, maxtext_events, nanotr
 from trainplan.interop.logs.torch import OlmoLines, of_titan, titan_events
 from trainplan.plan.source import unread
 
+READ: Final = (
+    "Megatron-LM",
+    "Megatron-DeepSpeed",
+    "GPT-NeoX",
+    "Primus",
+    "NeMo",
+    "torchtitan",
+    "torchtune",
+    "OLMo-core",
+    "OLMo",
+    "Nanotron",
+    "MaxText",
+    "MLPerf",
+)
+"""Whose lines are read, beside CSV and JSON lines of metrics."""
+
 TOLD: Final = 4 << 20
 Progress = Callable[[int, int], None]
 """(bytes read, bytes in all), told every few MiB."""
@@ -32,7 +48,7 @@ _TIME: Final = re.compile(r"\b(20\d\d-[01]\d-[0-3]\d)[ T_](\d\d)[:-](\d\d)(?:[:-
 _LAST_NUMBER: Final = re.compile(r"(?:(?<=[\s|:=,])|^)-?\d[\d.,]*(?:[eE][+-]?\d*)?$")
 _ESCAPE: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
-__all__ = ["LogError", "Progress", "read_log", "text_reader"]
+__all__ = ["READ", "LogError", "Progress", "read_log", "text_reader"]
 
 
 def read_log(path: Path, measurement: Measurement, progress: Progress | None = None) -> None:
