@@ -72,7 +72,7 @@ async def test_an_edit_before_the_first_forecast_is_told_from_median_to_median_t
 
 
 async def test_a_late_answer_for_another_plan_is_dropped(play, example) -> None:
-    from trainplan.forecast import forecast
+    from trainplan.forecast.finish import forecast
 
     async def then(app, pilot) -> None:
         app.forecaster.stop()

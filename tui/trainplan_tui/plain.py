@@ -7,11 +7,11 @@ from typing import Final
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
+from trainplan.evidence.published import published_runs
 from trainplan.finding import Finding
-from trainplan.listings import Listing, listings_of
-from trainplan.mixing import mixture_of
-from trainplan.published import published_runs
 from trainplan.rows.table import Cells, FieldRow, FigureRow, Table, cells
+from trainplan.views.listings import Listing, listings_of
+from trainplan.views.mixing import mixture_of
 
 
 def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:

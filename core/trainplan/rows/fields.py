@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from trainplan import numbers
 from trainplan.estimation import Estimate
+from trainplan.quantity import numbers
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow
 

@@ -11,7 +11,7 @@ from trainplan_tui.cli.creating import write_new
 from trainplan_tui.cli.running import Options, Refused, complain, say
 
 if TYPE_CHECKING:
-    from trainplan.interop.huggingface import Imported
+    from trainplan.interop.huggingface.config import Imported
     from trainplan.interop.launchers.reading import Made
 
 
@@ -89,7 +89,7 @@ def _model(options: Options, path: Path, text: str) -> int:
 
 
 def _imported(path: Path, text: str) -> Imported:
-    from trainplan.interop.huggingface import model_of_config
+    from trainplan.interop.huggingface.config import model_of_config
 
     config = _json_of(path, text)
     if not isinstance(config, dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from trainplan.listings import Listing
+from trainplan.views.listings import Listing
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells

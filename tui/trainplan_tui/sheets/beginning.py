@@ -14,9 +14,9 @@ from pathlib import Path
 from trainplan.files.save import SaveError, save
 from trainplan.plan.read import PlanError, Unusable, open_plan
 from trainplan.plan.source import SourceError, read_source
-from trainplan_tui.session import Session
 from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.state.session import Session
 
 
 def examples_folder() -> Path:
@@ -139,7 +139,7 @@ def _of_launch(path: Path, text: str) -> tuple[str, str, str]:
 
 
 def _of_config(path: Path, text: str) -> tuple[str, str, str]:
-    from trainplan.interop.huggingface import model_of_config
+    from trainplan.interop.huggingface.config import model_of_config
     from trainplan.interop.otherfiles import recognised
     from trainplan.newplan import imported_plan_text
 
