@@ -260,3 +260,21 @@ def test_an_unknown_budget_is_refused_with_json_too(plan: Path, capsys: pytest.C
     assert run("show", plan, "--budget", "memroy", "--json") == 2
     told = json.loads(capsys.readouterr().out)
     assert "nearest: memory" in told["errors"][0]["message"]
+
+
+def test_a_value_of_the_catalogue_that_an_input_names_is_explained(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--json` names inputs as catalogue.KIND.NAME.FACT, and explain knew none of them; a name may have dots."""
+    run("show", plan, "--json")
+    quantities = json.loads(capsys.readouterr().out)["quantities"]
+    inputs = {str(one) for told in quantities.values() for one in told["inputs"].values()}
+    named = sorted(one for one in inputs if one.startswith("catalogue."))
+    assert "catalogue.accelerators.h100-sxm.measured_matmul_bf16" in named
+    assert [one for one in named if run("explain", plan, one) != 0] == []
+    capsys.readouterr()
+    assert run("explain", plan, named[0], "--json") == 0
+    assert set(json.loads(capsys.readouterr().out)["fact"]) == {"value", "unit", "source", "date", "verified"}
+    assert run("explain", plan, "catalogue.models.llama-3.1-8b.num_hidden_layers") == 0
+    assert "  32   rests on catalogue" in capsys.readouterr().out
+    assert run("explain", plan, "catalogue.models.llama-3.1-8b.depth") == 2

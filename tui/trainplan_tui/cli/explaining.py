@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from trainplan.catalogue import KINDS, Fact, entry, names
 from trainplan.estimation import Estimate
 from trainplan.labels.names import quantity_label
 from trainplan.plan.describe import sentence_of
@@ -25,6 +26,10 @@ from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 def run(options: Options) -> int:
     """Print the tree, or one JSON object of it."""
     _, estimate = estimated(options)
+    fact = _fact(options.key)
+    if fact is not None:
+        _explain_fact(options.key, fact, as_json=options.json)
+        return 0
     if options.key.startswith("forecast."):
         estimate = _forecast_too(estimate)
     if options.key not in estimate.all_quantities:
@@ -42,6 +47,31 @@ def run(options: Options) -> int:
         return 0
     print_tree(options.key, node, estimate, ASCII if options.ascii or options.plain else UNICODE)
     return 0
+
+
+def _fact(key: str) -> Fact | None:
+    """The value of the catalogue that an input of `--json` names, as catalogue.KIND.NAME.FACT; names may have dots."""
+    head, _, rest = key.partition(".")
+    kind, _, rest = rest.partition(".")
+    if head != "catalogue" or kind not in KINDS:
+        return None
+    name = max((one for one in names(kind) if rest.startswith(f"{one}.")), key=len, default="")
+    found = entry(kind, name)
+    return found.get(rest.removeprefix(f"{name}.")) if found is not None else None
+
+
+def _explain_fact(key: str, fact: Fact, *, as_json: bool) -> None:
+    """A value of the catalogue with where it was read, and when."""
+    if as_json:
+        told = {"value": fact.value, "unit": fact.unit, "source": fact.source, "date": fact.date}
+        write_json({"format": 1, "key": key, "fact": {**told, "verified": fact.verified}})
+        return
+    say(key)
+    number = f"{fact.value:,.12g}" if isinstance(fact.value, float | int) else str(fact.value)
+    say(
+        f"  {number}{'' if fact.unit in ('1', '') else f' {fact.unit}'}   rests on catalogue{'' if fact.verified else ' ?'}"
+    )
+    say(f"  source: {fact.source}, {fact.date}")
 
 
 def _forecast_too(estimate: Estimate) -> Estimate:
