@@ -6,8 +6,8 @@ from functools import cache
 
 from trainplan import numbers
 from trainplan.estimation import Estimate
-from trainplan.rows.ledgers import TABLES
 from trainplan.numbers import Style
+from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow, FigureRow
 
 
