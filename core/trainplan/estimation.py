@@ -32,9 +32,9 @@ from trainplan.budgets.space import Run, SpaceBudget, space_budget
 from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
-from trainplan.figure import Blocked, Choice, Figure, Given
 from trainplan.frozen import Remembering, field_names, record
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, Choice, Figure, Given
 from trainplan.review.quantities import pilot_passed, readiness_signed
 
 Value = Figure | Blocked | Choice

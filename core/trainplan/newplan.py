@@ -11,10 +11,10 @@ from trainplan.plan.edit import literal_of_typed
 from trainplan.plan.faults import table_in
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
-from trainplan.unit import Quantity
+from trainplan.quantity.unit import Quantity
 
 if TYPE_CHECKING:
-    from trainplan.interop.huggingface import Imported
+    from trainplan.interop.huggingface.config import Imported
 
 
 @dataclass(frozen=True, slots=True)

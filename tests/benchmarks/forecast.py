@@ -12,7 +12,7 @@ sys.path[:0] = [str(ROOT / "core"), str(ROOT / "tui")]
 import numpy as np
 
 from trainplan.estimation import estimate
-from trainplan.forecast import forecast
+from trainplan.forecast.finish import forecast
 from trainplan.plan.read import open_plan
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainplan.compare import differences
 from trainplan.estimation import estimate
 from trainplan.plan.read import plan_of_text
 from trainplan.rows.fields import figure_styles
+from trainplan.views.compare import differences
 
 TEXT = (Path(__file__).resolve().parents[2] / "plans" / "llama-3.1-8b.toml").read_text(encoding="utf-8")
 

@@ -26,8 +26,8 @@ import numpy as np
 from throughput_plans import Case, case, left_out, predicted, rows
 
 from trainplan.budgets.kernels import Numbers, family_of, fitted
-from trainplan.figure import given
 from trainplan.interop.calibration import TRUST
+from trainplan.quantity.figure import given
 
 SCALE, CROWD, STEPS = 0.08, 0.35, 6
 CATALOGUE: Final = ROOT / "core" / "trainplan" / "catalogue" / "steptime"

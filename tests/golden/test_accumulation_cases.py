@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_layout_cases import found, made, model, one
 
-from trainplan.changes import single_changes
+from trainplan.alternatives.changes import single_changes
 
 WIDE = model(
     num_hidden_layers=48,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from test_layout_cases import GIB, found, made, one
 
+from trainplan.alternatives.reverse import changed
 from trainplan.checks.remedies import ways
 from trainplan.estimation import estimate
-from trainplan.reverse import changed
 
 
 @pytest.mark.parametrize(

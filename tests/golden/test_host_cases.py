@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from test_layout_cases import GIB, found, made, model, one
 
+from trainplan.alternatives.changes import single_changes
+from trainplan.alternatives.offload import step_in, step_of, updated_on_host
+from trainplan.alternatives.reverse import changed
 from trainplan.budgets.host import host_optimizer
-from trainplan.changes import single_changes
 from trainplan.checks.host import HOST_CHECKS
 from trainplan.checks.unheard import UNHEARD_CHECKS
 from trainplan.estimation import estimate
-from trainplan.offload import step_in, step_of, updated_on_host
 from trainplan.plan.read import open_plan
-from trainplan.reverse import changed
 
 LLAMA_3_8B = model(intermediate_size=14336, vocab_size=128256, num_key_value_heads=8)
 STARCODER = model(
@@ -183,7 +183,7 @@ def test_checks_of_an_offload_make_no_step_of_their_own(field: str, monkeypatch:
     assert step_in(plan).seconds == step_of(plan.plan).seconds
     assert float(updated_on_host(step_in(plan))) == float(updated_on_host(step_of(plan.plan)))
     made_again: list[object] = []
-    monkeypatch.setattr("trainplan.offload.step_budget", lambda *parts: made_again.append(parts))
+    monkeypatch.setattr("trainplan.alternatives.offload.step_budget", lambda *parts: made_again.append(parts))
     for check in (*HOST_CHECKS, *UNHEARD_CHECKS):
         check(plan)
     assert not made_again

@@ -12,9 +12,9 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import token_budget
 from trainplan.checks import findings
 from trainplan.estimation import estimate
-from trainplan.figure import blocked
 from trainplan.formulas import mixture as f
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import blocked
 
 
 def _plan(row: dict[str, Any], scale: float) -> Plan:

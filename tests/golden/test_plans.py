@@ -13,8 +13,8 @@ import pytest
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.plan.read import open_plan
+from trainplan.quantity.figure import Blocked, Figure
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 NAMES = sorted(path.stem for path in PLANS.glob("*.toml"))

@@ -9,11 +9,11 @@ import pytest
 
 from trainplan.catalogue import entry
 from trainplan.estimation import estimate
-from trainplan.figure import Figure
 from trainplan.formulas import reliability as f
 from trainplan.formulas.storage import checkpoint_bytes
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import open_plan
+from trainplan.quantity.figure import Figure
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 HOUR, DAY = 3600.0, 86400.0
@@ -87,7 +87,7 @@ def test_llama_3_405b_is_productive_more_than_nine_tenths_with_a_recovery_of_ten
 
 def test_bounds_far_out_agree_with_the_sum() -> None:
     """Past a mean of 500 an expansion takes over; at the border both give the same count."""
-    from trainplan.numeric import poisson_bound
+    from trainplan.quantity.numeric import poisson_bound
 
     assert poisson_bound(0.0) == 0.0
     assert abs(poisson_bound(500.1) - poisson_bound(499.9)) <= 1.0

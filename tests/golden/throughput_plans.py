@@ -21,10 +21,10 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.catalogue import entry, names
-from trainplan.figure import Figure, given
 from trainplan.formulas import communication as c
 from trainplan.formulas import layer_time as f
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Figure, given
 
 EAGER: Final = ("narayanan2021", "megatron2020", "korthikanti2022", "mtnlg", "vtrain", "bloom-prequel")
 """Sources whose Megatron materialises attention, overlaps no gradient reduction and reduces in 16 bits."""

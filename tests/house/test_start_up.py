@@ -45,7 +45,7 @@ palette = prepare_environment(os.environ, "dark")
 from trainplan.plan.read import open_plan
 from trainplan_tui.app import PlanApp
 from trainplan_tui.keys import Keymap
-from trainplan_tui.session import Session
+from trainplan_tui.state.session import Session
 from trainplan_tui.widgets.grid import Grid
 first, show = [], Grid.show
 def shown(grid, lines, *place):
@@ -63,7 +63,7 @@ asyncio.run(run())
 
 LATER = {
     "trainplan.checks",
-    "trainplan.explain",
+    "trainplan.views.explain",
     "trainplan.plan.edit",
     "trainplan.plan.places",
     "trainplan.plan.syntax",

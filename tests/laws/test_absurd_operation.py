@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from trainplan.catalogue import names
 from trainplan.checks import findings
 from trainplan.estimation import estimate
-from trainplan.figure import Blocked, Figure
-from trainplan.forecast import forecast
-from trainplan.overhead import overhead_curve, published_rates
+from trainplan.forecast.finish import forecast
 from trainplan.plan.plan import Plan
-from trainplan.space import space_curve
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.views.overhead import overhead_curve, published_rates
+from trainplan.views.space import space_curve
 
 ABSURD = settings(max_examples=120)
 

@@ -14,14 +14,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainplan import asjson
 from trainplan.catalogue import names
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
-from trainplan.explain import tree
-from trainplan.figure import Blocked, Choice, Figure, Given
 from trainplan.labels.names import quantity_label
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, Choice, Figure, Given
+from trainplan.views import asjson
+from trainplan.views.explain import tree
 
 TODAY = dt.date(2026, 12, 1)
 UNITS = {"1", "bytes", "bytes/s", "s", "h", "FLOP", "FLOP/s", "tokens", "tokens/s", "currency", "J", "text"}

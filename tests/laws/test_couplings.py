@@ -14,9 +14,9 @@ import pytest
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import open_plan
+from trainplan.quantity.figure import Blocked
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 MANY = "batch.global_batch_sequences=8192"

@@ -11,9 +11,9 @@ import tomli_w
 
 from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked
 from trainplan.plan.edit import resolve
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Blocked
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from trainplan.alternatives.reverse import changed
 from trainplan.budgets.layout import Broken, layout_of
 from trainplan.budgets.legality.rules import broken_rules
 from trainplan.budgets.model import model_budget
@@ -22,7 +23,6 @@ from trainplan.estimation import estimate
 from trainplan.plan.edit import set_all
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import open_plan
-from trainplan.reverse import changed
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 WRITTEN = re.compile(r'([a-z_.]+) = ("[^"]*"|[\w.,-]*\w)((?: or "?[\w,-]+"?(?= |,|$))*)')

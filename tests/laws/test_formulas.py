@@ -63,7 +63,7 @@ def test_body_uses_only_the_words_of_numeric(name: str) -> None:
     for node in (node for step in _function(FORMULAS[name]).body for node in ast.walk(step)):
         if isinstance(node, ast.Call):
             word = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
-            assert word in ALLOWED, f"{name} calls {word}. trainplan.numeric has the words that columns know."
+            assert word in ALLOWED, f"{name} calls {word}. trainplan.quantity.numeric has the words that columns know."
         assert not isinstance(node, ast.IfExp | ast.BoolOp | ast.Pow), f"{name}: use where, &, and products instead."
 
 

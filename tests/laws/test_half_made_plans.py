@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import tomli_w
 
+from trainplan.alternatives.walk import walk
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export import kinds
-from trainplan.listings import listings_of
 from trainplan.plan.read import Unusable, plan_of_text
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow, FigureRow, cells
-from trainplan.walk import walk
+from trainplan.views.listings import listings_of
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 FRAMEWORKS = ("megatron", "torchtitan", "deepspeed")

@@ -19,10 +19,10 @@ from pydantic import BaseModel
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Choice
 from trainplan.plan.describe import annotation_of, words_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Blocked, Choice
 
 FRAMEWORKS: Final = ("megatron", "deepspeed", "torchtitan", "fsdp", "maxtext")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trainplan.budgets.memory.budget import CATEGORIES
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
 
 LAW = settings(max_examples=25)
 HEADS = 16

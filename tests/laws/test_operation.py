@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
 from trainplan.formulas import reliability as f
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
 
 WHOLE = settings(max_examples=30)
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.files.save import save
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import Opened, open_plan, plan_of_text
-from trainplan_tui import session
-from trainplan_tui.session import Session
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan_tui.state import session
+from trainplan_tui.state.session import Session
 
 PLANS = sorted((Path(__file__).resolve().parents[2] / "plans").glob("*.toml"))
 TODAY = dt.date(2026, 12, 1)

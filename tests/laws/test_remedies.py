@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from trainplan.alternatives.reverse import changed
 from trainplan.checks import findings, findings_at_once
 from trainplan.checks.remedies import APART, NEAREST, WRITTEN, path_of, tried_fix, ways
 from trainplan.estimation import estimate
-from trainplan.figure import Blocked
 from trainplan.finding import ORDER, Finding
 from trainplan.plan.edit import set_all
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import Unusable, open_plan
-from trainplan.reverse import changed
+from trainplan.quantity.figure import Blocked
 
 PLANS = Path(__file__).resolve().parents[2] / "plans"
 JUDGED = ("memory.total", "parallelism.predicted_step_time", "compute.wall_time", "storage.peak", "reliability.goodput")

@@ -19,8 +19,8 @@ from trainplan.budgets.exhaustion import interleaved
 from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import token_budget
-from trainplan.figure import Figure, blocked
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure, blocked
 
 SIGMAS = 4.0
 LENGTH = 64  # tokens of a sequence

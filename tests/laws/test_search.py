@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.laws.test_absurd_plans import WHOLE, absurd
 
+from trainplan.alternatives.reverse import changed
 from trainplan.budgets.legality import rules as legality
 from trainplan.checks.layout import batch_divides, mesh_divides
 from trainplan.checks.legality import bubble, legal_layout
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import open_plan, plan_of_text
-from trainplan.reverse import changed
+from trainplan.quantity.figure import Figure
 from trainplan.search import cutting, pieces, rules, searching
 from trainplan.search.columns import chunk
 from trainplan.search.pieces import NUMBERS

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
 from trainplan.formulas import communication as c
 from trainplan.formulas import communication_data as d
 from trainplan.formulas import compute, pipeline
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Figure
 
 PLAN = """format = 1
 [model]

@@ -42,7 +42,7 @@ def play(tmp_path: Path) -> Callable[..., Awaitable]:
         from trainplan.plan.read import open_plan
         from trainplan_tui.app import PlanApp
         from trainplan_tui.keys import NAMED, Keymap
-        from trainplan_tui.session import Session
+        from trainplan_tui.state.session import Session
         from trainplan_tui.text.glyphs import UNICODE
 
         path = tmp_path / "plan.toml"

@@ -69,7 +69,7 @@ async def test_until_the_runs_are_read_the_pane_says_so(play, example) -> None:
 
 
 def test_a_run_is_told_as_a_person_would_and_no_two_collections_by_their_identifier() -> None:
-    from trainplan.published import published_runs
+    from trainplan.evidence.published import published_runs
     from trainplan_tui.panes.claims import COLLECTIONS, readable
 
     told = {run.name: readable(run) for run in published_runs()}

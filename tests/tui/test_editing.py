@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from tests.tui.conftest import lines_of
 
-from trainplan.figure import Figure
+from trainplan.quantity.figure import Figure
 
 
 def row(app, label: str) -> str:
@@ -135,7 +135,7 @@ async def test_keys_in_a_burst_give_the_same_as_keys_typed_slowly(play, example)
 
 
 async def test_one_edit_is_one_estimate(play, example, monkeypatch) -> None:
-    import trainplan_tui.session as session_module
+    import trainplan_tui.state.session as session_module
 
     calls: list[int] = []
     real = session_module.estimate

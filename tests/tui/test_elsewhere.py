@@ -6,7 +6,7 @@ import pytest
 from tests.tui.conftest import lines_of
 from textual.events import Key
 
-from trainplan_tui import footers
+from trainplan_tui.acts import footers
 from trainplan_tui.keys import ELSEWHERE, KEYS
 
 PAGES = {"explain": "x", "difference": "d", "zoom": "z", "launch text": "4 C", "walk": "0 enter"}

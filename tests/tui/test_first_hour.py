@@ -8,7 +8,7 @@ import pytest
 from tests.tui.conftest import lines_of
 
 from trainplan.files.save import SaveError
-from trainplan_tui.session import Session
+from trainplan_tui.state.session import Session
 
 OVER = ('sharding = "zero-2"', 'sharding = "zero-1"')
 """The example with gradients kept whole: it fits no longer, and the cheapest change that fits is the sharding."""
@@ -176,8 +176,8 @@ async def test_a_save_where_nothing_can_be_made_offers_a_path_elsewhere(
     play, example: str, monkeypatch, tmp_path
 ) -> None:
     from trainplan.files.save import SaveError
-    from trainplan_tui import filing
-    from trainplan_tui.session import Session
+    from trainplan_tui.acts import filing
+    from trainplan_tui.state.session import Session
 
     def refused(session, path=None):
         raise SaveError(session.path, f"the file system of {session.path.parent} is read-only", "Another folder")

@@ -13,7 +13,7 @@ from trainplan.plan.read import open_plan
 from trainplan_tui.app import PlanApp
 from trainplan_tui.forecaster import Forecaster
 from trainplan_tui.keys import Keymap
-from trainplan_tui.session import Session
+from trainplan_tui.state.session import Session
 from trainplan_tui.text.glyphs import UNICODE
 from trainplan_tui.widgets.grid import Grid
 

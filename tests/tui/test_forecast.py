@@ -72,7 +72,7 @@ async def test_an_edit_before_the_first_forecast_is_told_from_median_to_median_t
 
 
 async def test_a_late_answer_for_another_plan_is_dropped(play, example) -> None:
-    from trainplan.forecast import forecast
+    from trainplan.forecast.finish import forecast
 
     async def then(app, pilot) -> None:
         app.forecaster.stop()
@@ -126,7 +126,7 @@ async def test_a_window_below_the_least_has_the_forecast_too(play, example) -> N
 
 def test_rows_of_a_wide_histogram_are_whole_days_from_midnight() -> None:
     """A row of two half-days that began at noon was labelled as an afternoon; shares stay."""
-    from trainplan.forecast import Bin
+    from trainplan.forecast.finish import Bin
     from trainplan_tui.panes.finish import _begin, _merged
 
     halves = tuple(Bin((41 + place) * 43200.0, 0.05) for place in range(20))

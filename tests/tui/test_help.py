@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainplan_tui.footers import OF_PANE
+from trainplan_tui.acts.footers import OF_PANE
 from trainplan_tui.keys import KEYS
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.help import OWN

@@ -54,7 +54,7 @@ async def test_enter_on_the_proposal_changes_the_layout_in_one_step_that_undo_ta
     app = await play(bad, "5 v v G enter")
     parallelism = app.session.shown.plan.parallelism
     assert (parallelism.tensor, parallelism.pipeline) != (8, 4)
-    from trainplan.walk import walk
+    from trainplan.alternatives.walk import walk
 
     told = walk(app.session.shown.plan)
     assert told is not None

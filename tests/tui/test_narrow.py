@@ -102,7 +102,7 @@ async def test_heads_of_a_comparison_stand_above_their_values(play, example, tmp
 
 
 async def test_an_edit_that_moves_one_number_says_so_in_the_singular(play, example) -> None:
-    from trainplan_tui.typist import outcome
+    from trainplan_tui.acts.typist import outcome
 
     async def told(app, pilot) -> None:
         assert ": 1 number moved" in outcome(app.session, "data.train_tokens", "15T", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import Key, Paste
 
-from trainplan_tui import footers
+from trainplan_tui.acts import footers
 from trainplan_tui.sheets.quitting import QuitSheet
 from trainplan_tui.widgets.presses import Presses
 

@@ -6,7 +6,7 @@ from tests.tui.conftest import lines_of
 
 
 async def test_a_text_that_was_refused_is_opened_again_at_its_line(play, example) -> None:
-    from trainplan_tui.filing import edit_text
+    from trainplan_tui.acts.filing import edit_text
 
     opened: list[tuple[str, int]] = []
     left = [example + "\ngargle = 1\n", example.replace('"15.6T"', '"14T"')]
@@ -25,7 +25,7 @@ async def test_a_text_that_was_refused_is_opened_again_at_its_line(play, example
 
 
 async def test_a_plan_that_moved_since_is_not_put_back_by_a_refused_text(play, example) -> None:
-    from trainplan_tui.filing import edit_text
+    from trainplan_tui.acts.filing import edit_text
 
     opened: list[str] = []
 

@@ -84,7 +84,7 @@ async def test_a_fault_while_it_is_made_is_told_and_ends_nothing(play, example: 
     def broken(*_: object) -> str:
         raise TypeError("no number")
 
-    monkeypatch.setattr("trainplan_tui.reporting.report", broken)
+    monkeypatch.setattr("trainplan_tui.acts.reporting.report", broken)
 
     async def then(app, pilot) -> None:
         await pressed(app, pilot, "enter")

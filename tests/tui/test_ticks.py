@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainplan.plan.read import open_plan
-from trainplan_tui.session import Session
+from trainplan_tui.state.session import Session
 
 DAY = dt.date(2026, 11, 29)
 

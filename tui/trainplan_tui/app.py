@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
-from trainplan_tui import footers
+from trainplan_tui.acts import footers
+from trainplan_tui.acts.commands import Commands
+from trainplan_tui.acts.typist import Typist, applied
 from trainplan_tui.checker import Checker
-from trainplan_tui.commands import Commands
 from trainplan_tui.forecaster import Forecaster
 from trainplan_tui.keys import Keymap, key_name
 from trainplan_tui.panes.rows import BodyRow, Box
@@ -20,19 +21,18 @@ from trainplan_tui.panes.specs import PANES
 from trainplan_tui.placing import Cursor
 from trainplan_tui.screens.drawing import View, body_rows, draw, is_sketchable
 from trainplan_tui.screens.words import strip_parts
-from trainplan_tui.session import Session
 from trainplan_tui.sheets.sheet import Sheet
+from trainplan_tui.state.session import Session
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
-from trainplan_tui.typist import Typist, applied
 from trainplan_tui.widgets.dispatch import KeyedApp
 from trainplan_tui.widgets.frame import small_window, too_small
 from trainplan_tui.widgets.strip import strip
 
 if TYPE_CHECKING:
     from trainplan.estimation import Estimate
-    from trainplan.forecast import Forecast
-    from trainplan.published import Run
+    from trainplan.evidence.published import Run
+    from trainplan.forecast.finish import Forecast
 
 
 class PlanApp(KeyedApp):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from trainplan.estimation import Estimate
     from trainplan.finding import Finding
     from trainplan.review.record import Record
-    from trainplan_tui.dossier import Dossier
-    from trainplan_tui.session import Session
+    from trainplan_tui.state.dossier import Dossier
+    from trainplan_tui.state.session import Session
 
     Findings: TypeAlias = tuple[Finding, ...]
 
@@ -51,7 +51,7 @@ class Checker:
         if module not in LOOKING and not mirrored:
             return
         if entered or session.dossier is None:
-            from trainplan_tui.recording import read_record
+            from trainplan_tui.acts.recording import read_record
 
             read_record(session)
             self._checked = None
@@ -84,7 +84,7 @@ class Checker:
         folder, figures = session.path.parent, session.saved
 
         def work() -> tuple[Session, Dossier]:
-            from trainplan_tui.dossier import checked_dossier
+            from trainplan_tui.state.dossier import checked_dossier
 
             return session, checked_dossier(folder, figures, dossier, dt.datetime.now(dt.UTC))
 

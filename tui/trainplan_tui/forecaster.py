@@ -12,9 +12,9 @@ from trainplan_tui.background import Background
 
 if TYPE_CHECKING:
     from trainplan.estimation import Estimate
-    from trainplan.forecast import Forecast
-    from trainplan.published import Run
-    from trainplan_tui.shown import Shown
+    from trainplan.evidence.published import Run
+    from trainplan.forecast.finish import Forecast
+    from trainplan_tui.state.shown import Shown
 
     Answer: TypeAlias = tuple[tuple[tuple[Estimate, Forecast], ...], tuple[Run, ...]]
 
@@ -57,8 +57,8 @@ class Forecaster:
 
 
 def _forecasted(estimates: tuple[Estimate, ...]) -> Answer:
-    from trainplan.forecast import forecast
-    from trainplan.published import published_runs
+    from trainplan.evidence.published import published_runs
+    from trainplan.forecast.finish import forecast
 
     runs = published_runs()
     return tuple((estimate, forecast(estimate)) for estimate in estimates), runs

@@ -78,7 +78,7 @@ def _of_launch(texts: Sequence[tuple[str, str]]) -> Imported:
 
 
 def _of_config(path: Path, text: str) -> Imported:
-    from trainplan.interop.huggingface import model_of_config
+    from trainplan.interop.huggingface.config import model_of_config
     from trainplan.interop.otherfiles import recognised
     from trainplan.newplan import imported_plan_text
 

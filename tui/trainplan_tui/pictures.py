@@ -84,7 +84,7 @@ async def _drawn(plan: Path, size: str, keys: list[str]) -> str:
     from trainplan.plan.read import open_plan
     from trainplan_tui.app import PlanApp
     from trainplan_tui.keys import Keymap
-    from trainplan_tui.session import Session
+    from trainplan_tui.state.session import Session
 
     width, height = map(int, size.split("x"))
     app = PlanApp(palette, UNICODE, Keymap(), Session(open_plan(plan), DAY))

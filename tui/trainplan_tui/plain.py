@@ -6,10 +6,10 @@ from textwrap import wrap
 
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
-from trainplan.explain import readable
-from trainplan.figure import Figure
 from trainplan.finding import Finding
+from trainplan.quantity.figure import Figure
 from trainplan.rows.table import Cells, FieldRow, FigureRow, Table, cells
+from trainplan.views.explain import readable
 
 
 def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:
@@ -36,7 +36,7 @@ LISTED = ("pilot", "readiness")
 
 def _listed(table: Table, now: Estimate) -> list[str]:
     """Checks of the ladder, or readiness items, a sentence each."""
-    from trainplan.listings import listings_of
+    from trainplan.views.listings import listings_of
 
     found: list[str] = []
     for listing in listings_of(table.budget, now):

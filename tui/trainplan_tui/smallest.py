@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from trainplan_tui.keys import Keymap
-from trainplan_tui.session import Session
 from trainplan_tui.sheets.quitting import QuitSheet
 from trainplan_tui.sheets.sheet import Sheet
+from trainplan_tui.state.session import Session
 from trainplan_tui.widgets.frame import Entry
 
 

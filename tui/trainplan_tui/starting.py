@@ -12,8 +12,8 @@ from trainplan.files.folders import recovery_folder, state_folder
 from trainplan.plan.read import Opened, Unusable
 from trainplan_tui.app import PlanApp
 from trainplan_tui.keyfile import key_file, keymap
-from trainplan_tui.session import Session
 from trainplan_tui.sheets.sheet import Sheet
+from trainplan_tui.state.session import Session
 from trainplan_tui.text.colours import Palette
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import printable

@@ -17,13 +17,13 @@ from trainplan.budgets.memory.recipe import element_bytes
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import communication as f
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import pipeline as p
 from trainplan.formulas import steptime as t
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
 
 SCATTERS: Final = ("megatron", "deepspeed")
 """Frameworks that split what goes to the next stage over the tensor ranks, with sequence parallel or without.

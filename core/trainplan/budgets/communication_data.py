@@ -14,12 +14,12 @@ from trainplan.budgets.memory.work import bucket_elements
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import communication as f
 from trainplan.formulas import communication_data as d
 from trainplan.formulas.memory_states import shard_ranks
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
 
 
 @record

@@ -7,9 +7,9 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
-from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import compute as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, blocked, given
 
 
 @record

@@ -10,8 +10,8 @@ from functools import cache
 
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Entry, entry
-from trainplan.figure import Figure, given
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given
 
 
 @record

@@ -15,11 +15,11 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
 from trainplan.catalogue import entry
-from trainplan.figure import Figure, blocked, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import evaluation as f
 from trainplan.frozen import record
 from trainplan.plan.tables import EvaluationTask
+from trainplan.quantity.figure import Figure, blocked, given, total_of
+from trainplan.quantity.formula import named_sum
 
 BATCH = given(
     "sequences decoded together", 32.0, "1", "default, not measured: a small batch", kind="default", verified=False

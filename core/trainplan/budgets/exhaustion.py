@@ -11,9 +11,9 @@ from trainplan.budgets.mixture import MixtureBudget, SourceBudget, known
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Phase
-from trainplan.figure import Blocked, Choice, Figure, Quantity, blocked, first_blocked, given, total, total_of
 from trainplan.formulas import mixture as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Choice, Figure, Quantity, blocked, first_blocked, given, total, total_of
 
 ONE_PASS = given("one pass", 1.0, "1", "definition", kind="file")
 NOTHING = given("nothing before", 0.0, "1", "definition", kind="file")

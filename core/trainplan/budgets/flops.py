@@ -11,10 +11,10 @@ from itertools import repeat
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import counted, has_table, pattern
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, Quantity, require, summed, total, total_of
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Figure, Quantity, require, summed, total, total_of
 
 
 @record

@@ -10,8 +10,8 @@ from typing import Final
 from trainplan.budgets.memory.recipe import moves_all, reduced_bytes, reshards
 from trainplan.budgets.recipe import ONE_COPY
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
 from trainplan.formulas import offload as f
+from trainplan.quantity.figure import Figure, given
 
 LINK: Final = given(
     "rate of the host link, one way",

@@ -14,11 +14,11 @@ from typing import Final
 
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import Fact, entry
-from trainplan.figure import Figure, blocked, given
 from trainplan.formulas import communication as c
 from trainplan.formulas import layer_time as f
 from trainplan.frozen import record
-from trainplan.kinds import Kinds
+from trainplan.quantity.figure import Figure, blocked, given
+from trainplan.quantity.kinds import Kinds
 
 FAMILIES: Final = {
     "v100": "v100",

@@ -10,12 +10,12 @@ from operator import attrgetter
 from typing import Final, Literal, TypeAlias, cast
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, require, summed
-from trainplan.formula import named_sum
 from trainplan.formulas import attention as at
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import model as mo
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, require, summed
+from trainplan.quantity.formula import named_sum
 
 Kind: TypeAlias = Literal["weight", "bias", "norm", "scalar"]
 

@@ -15,10 +15,10 @@ from trainplan.budgets.memory.loss import head_ranks
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import layer_time as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
 
 UNSPLIT: Final = given("no sequence parallel", 1.0, "1", "plan file")
 NO_ROUTING: Final = given("no routing", 0.0, "s", "a dense layer")

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from trainplan.budgets.shape import Shape
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
-from trainplan.figure import Blocked
 from trainplan.frozen import frozen
+from trainplan.quantity.figure import Blocked
 
 
 @frozen

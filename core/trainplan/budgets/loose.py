@@ -8,10 +8,10 @@ from __future__ import annotations
 from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
 from trainplan.formulas import layer_time as lt
 from trainplan.formulas import loose as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given
 
 
 @record

@@ -15,10 +15,10 @@ from trainplan.budgets.contract import Contract, contract
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import TokenBudget
 from trainplan.budgets.weights import Figures, Phase, lengths, phases, uniques
-from trainplan.figure import Blocked, Figure, blocked, given, summed, total_of
 from trainplan.formulas import mixture as f
 from trainplan.formulas import scaling
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Figure, blocked, given, summed, total_of
 
 REPETITION = given("repetition constant R*", 15.387756, "1", f.MUENNIGHOFF + ", parametric fit, R_D*", kind="published")
 """How fast repeats lose their worth: past 16 passes little is left."""

@@ -21,9 +21,9 @@ from trainplan.budgets.layer import (
 )
 from trainplan.budgets.shape import Shape, has_table, model_shape
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total_of
 from trainplan.formulas import model as mo
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
 
 PADDED = ("megatron", "deepspeed")
 """Frameworks that pad the vocabulary to a multiple of 128 x tensor; the others train the model's own."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
 from trainplan.formulas import newer as f
+from trainplan.quantity.figure import Figure, given
 
 LAUNCHED: Final = given(
     "an iteration launched as one graph",

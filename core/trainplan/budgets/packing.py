@@ -11,10 +11,10 @@ from functools import cache
 from trainplan.budgets.flops import FlopsBudget
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, blocked, given, summed, total_of
 from trainplan.formulas import mixture as m
 from trainplan.formulas import packing as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Figure, blocked, given, summed, total_of
 
 BEST_FIT_PADDING = given(
     "padding of best-fit packing",

@@ -7,9 +7,9 @@ from typing import Final
 
 from trainplan.budgets.kernels import linear_recomputed
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
-from trainplan.formula import named_sum
 from trainplan.formulas import pipeline as f
+from trainplan.quantity.figure import Figure, given
+from trainplan.quantity.formula import named_sum
 
 SPLIT: Final = {"zb-h1": 2.0 / 3.0, "zb-h2": 1.0, "zb-v": 1.0}
 """Schedules that split the backward pass, and how much of what is computed again they wait for."""

@@ -7,8 +7,8 @@ from typing import Final
 
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import entry
-from trainplan.figure import Figure, given
 from trainplan.formulas.storage import saved_bytes_per_parameter
+from trainplan.quantity.figure import Figure, given
 
 MEGATRON: Final = "Megatron-LM docs dist_optimizer.md"
 TORCHTITAN: Final = "torchtitan configs.py: parameters are kept in float32 shards, compute in bf16"

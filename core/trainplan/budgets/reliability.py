@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
-from trainplan.figure import Figure, Quantity, given, largest
 from trainplan.formulas import reliability as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, Quantity, given, largest
 
 NO_LIMIT = given("no job time limit", 1e12, "s", "definition", kind="file")
 NO_WAITS = given("waits between jobs, without a time limit", 0.0, "s", "definition", kind="file")

@@ -12,10 +12,10 @@ from typing import Any, Final
 from trainplan.budgets.layer import head_size, heads, key_value_heads
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import entry
-from trainplan.figure import Blocked, Figure, Quantity, given, require
 from trainplan.formulas import attention as at
 from trainplan.formulas import model as mo
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Figure, Quantity, given, require
 
 
 @record

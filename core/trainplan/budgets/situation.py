@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias
 from trainplan.budgets.defaults import AFTER_A_PEAK, DEFAULTS, PLAIN, UNITS, Default
 from trainplan.budgets.framework_defaults import framework_default
 from trainplan.catalogue import Entry, Fact, entry
-from trainplan.figure import Figure, Given, blocked, entered, fields_given, given
 from trainplan.frozen import record
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
+from trainplan.quantity.figure import Figure, Given, blocked, entered, fields_given, given
 
 EVIDENCE_KIND = {
     "measured-here": "measured",

@@ -14,11 +14,11 @@ from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.storage import CheckpointBudget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
-from trainplan.figure import Blocked, Figure, blocked, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import storage as f
 from trainplan.frozen import record
 from trainplan.plan.tables import Source
+from trainplan.quantity.figure import Blocked, Figure, blocked, given, total_of
+from trainplan.quantity.formula import named_sum
 
 
 def _judged(name: str, value: float, unit: str, source: str) -> Figure:

@@ -42,10 +42,10 @@ from trainplan.budgets.recipe import (
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
-from trainplan.figure import Blocked, Figure, blocked, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import steptime as f
 from trainplan.frozen import field_names, record
+from trainplan.quantity.figure import Blocked, Figure, blocked, given, total_of
+from trainplan.quantity.formula import named_sum
 
 WATERFALL: Final = (
     "products",

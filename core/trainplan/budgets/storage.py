@@ -6,9 +6,9 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.recipe import checkpoint_bytes_per_parameter
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, require
 from trainplan.formulas import storage as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, require
 
 HOST_COPY_RATE = given(
     "rate of the copy to host memory", 25e9, "bytes/s", "pinned copy, default", kind="default", verified=False

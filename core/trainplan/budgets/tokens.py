@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, blocked, given, require, total_of
 from trainplan.formulas import tokens as f
 from trainplan.frozen import record
-from trainplan.numeric import floor
+from trainplan.quantity.figure import Blocked, Figure, blocked, given, require, total_of
+from trainplan.quantity.numeric import floor
 
 START = given("start of the run", 0.0, "tokens", "definition", kind="file")
 

@@ -12,10 +12,10 @@ from itertools import repeat
 from trainplan.budgets.contract import Contract
 from trainplan.budgets.situation import Situation, field_origins
 from trainplan.budgets.tokens import Stretch, TokenBudget
-from trainplan.figure import Figure, blocked, entered, fields_given, first_blocked, given, summed, total_of
 from trainplan.formulas import mixture as f
 from trainplan.frozen import record
 from trainplan.plan.tables import Stage
+from trainplan.quantity.figure import Figure, blocked, entered, fields_given, first_blocked, given, summed, total_of
 
 NO_OTHER = given("no other source", 0.0, "1", "definition", kind="file")
 TOLERANCE = 1e-6

@@ -22,8 +22,8 @@ from trainplan.checks.supported import SUPPORTED_CHECKS
 from trainplan.checks.tokens import TOKEN_CHECKS
 from trainplan.checks.unheard import UNHEARD_CHECKS
 from trainplan.estimation import Estimate
+from trainplan.evidence.published import Run
 from trainplan.finding import ORDER, Finding
-from trainplan.published import Run
 
 Check = Callable[[Estimate], list[Finding]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from trainplan.labels.series import series
-from trainplan.unit import significant
+from trainplan.quantity.unit import significant
 
 
 def at_most(value: float, digits: int = 4) -> float:

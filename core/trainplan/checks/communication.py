@@ -11,8 +11,8 @@ from trainplan.budgets.communication_data import gathers_again
 from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.shape import leaves_fused
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
+from trainplan.quantity.figure import Figure
 
 WARN, MOST = 0.15, 0.30
 

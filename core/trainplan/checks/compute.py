@@ -10,9 +10,9 @@ from typing import Final
 from trainplan.catalogue import names
 from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
-from trainplan.unit import amount, whole
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.unit import amount, whole
 
 DAY: Final = 86_400
 MOST_DAYS: Final = 36_500

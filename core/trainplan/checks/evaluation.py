@@ -11,11 +11,11 @@ from typing import Final
 from trainplan.checks.amounts import at_most
 from trainplan.checks.storage import counted, disk, spell
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.formulas import evaluation as f
-from trainplan.numbers import device_bytes
-from trainplan.unit import amount, whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.numbers import device_bytes
+from trainplan.quantity.unit import amount, whole
 
 BLOCKING_WARNS, BLOCKING_FAILS = 0.01, 0.03
 LARGE_SHARE, LATE, COARSE = 0.05, 0.01, 0.05

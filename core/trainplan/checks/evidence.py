@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
+from trainplan.evidence.nearest import alike_runs
+from trainplan.evidence.published import Run
 from trainplan.finding import Finding
-from trainplan.nearest import alike_runs
-from trainplan.published import Run
-from trainplan.unit import duration
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import duration
 
 MARGIN = 1.02
 """How far above the best a utilization may be before it is said: published figures carry two digits."""

@@ -6,9 +6,9 @@ from typing import Final
 
 from trainplan.checks.amounts import at_most, listed
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import amount
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount
 
 
 def split_tail(estimate: Estimate) -> list[Finding]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
+from trainplan.alternatives.offload import step_in, updated_on_host
+from trainplan.alternatives.reverse import tried
 from trainplan.budgets.memory.recipe import all_on_host
 from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.offload import step_in, updated_on_host
-from trainplan.reverse import tried
+from trainplan.quantity.figure import Figure
 
 GIB: Final = 2.0**30
 STAGING: Final = 1.0

@@ -8,9 +8,9 @@ from typing import Final
 from trainplan.budgets.layout import divisors
 from trainplan.checks.amounts import at_least, at_most
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import amount, amounts, numbered, whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount, amounts, numbered, whole
 
 
 def mesh_divides(estimate: Estimate) -> list[Finding]:

@@ -9,8 +9,8 @@ from trainplan.budgets.legality.rules import broken_rules
 from trainplan.budgets.legality.stages import filled_stages
 from trainplan.budgets.model import PADDED
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
+from trainplan.quantity.figure import Figure
 
 MOST_BUBBLE: Final = 0.20
 """Bubble over ideal step time above which a plan whose utilization is assumed is in error."""

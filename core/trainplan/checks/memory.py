@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.alternatives.reverse import changed, tried
 from trainplan.checks.host import HOST_CHECKS
 from trainplan.checks.legality import LEGALITY_CHECKS
 from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.reverse import changed, tried
-from trainplan.unit import amount
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount
 
 GIB: Final = 2.0**30
 DECIDES: Final = {

@@ -6,10 +6,10 @@ from typing import Final
 
 from trainplan.budgets.shape import OWN_SIZES
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked
 from trainplan.finding import Finding, budget_of
 from trainplan.labels.names import field_label
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked
 
 OPTIONAL: Final = (
     "schedule.start",

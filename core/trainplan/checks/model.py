@@ -11,9 +11,9 @@ from typing import Final
 from trainplan.budgets.layout import divisors
 from trainplan.budgets.shape import MOST_LAYERS, pattern
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
-from trainplan.unit import whole
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.unit import whole
 
 WIDTH: Final = 64
 """A width that is a multiple of this is as models have it, so that the heads are what does not fit to it."""

@@ -12,9 +12,9 @@ from trainplan.budgets.mixture import SourceBudget, known
 from trainplan.budgets.weights import Phase
 from trainplan.checks.amounts import at_least, at_most, listed, passes, share
 from trainplan.estimation import Estimate
-from trainplan.figure import Choice, Figure
 from trainplan.finding import Finding
-from trainplan.unit import amount, whole
+from trainplan.quantity.figure import Choice, Figure
+from trainplan.quantity.unit import amount, whole
 
 LITTLE_LEFT: Final = 16.0
 """Passes from which repeats teach next to nothing (Muennighoff et al. 2023, read second-hand)."""

@@ -11,7 +11,7 @@ from typing import Final
 from trainplan.catalogue import Entry, entry, names
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
-from trainplan.unit import prefixed
+from trainplan.quantity.unit import prefixed
 
 NEAR: Final = 0.005
 """How far two figures of one datasheet may lie apart by rounding."""

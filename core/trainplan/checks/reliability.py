@@ -10,9 +10,9 @@ from typing import Final
 
 from trainplan.checks.storage import counted, spell
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import whole
 
 LEAST_GOODPUT: Final = 0.90
 UNSTABLE: Final = 4.0

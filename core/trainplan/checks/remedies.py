@@ -16,15 +16,15 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from trainplan.changes import Change, single_changes
+from trainplan.alternatives.changes import Change, single_changes
+from trainplan.alternatives.reverse import changed
+from trainplan.alternatives.walk import walk
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked
 from trainplan.finding import ORDER, Finding
 from trainplan.frozen import record
 from trainplan.plan.plan import Plan
-from trainplan.reverse import changed
-from trainplan.unit import parse
-from trainplan.walk import walk
+from trainplan.quantity.figure import Blocked
+from trainplan.quantity.unit import parse
 
 Judge = Callable[[Estimate], tuple[Finding, ...]]
 """All findings of an estimate, their fixes not tried."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trainplan.changes import Change, sharded_further
+from trainplan.alternatives.changes import Change, sharded_further
+from trainplan.alternatives.reverse import tried, tried_if_legal
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.reverse import tried, tried_if_legal
-from trainplan.unit import whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import whole
 
 GIB: Final = 2.0**30
 SPARED: Final = ("parallelism.sharding", "cluster.nodes", "reliability.spare_nodes")

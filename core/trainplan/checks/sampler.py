@@ -10,10 +10,10 @@ from typing import Final
 from trainplan.budgets.mixture import known
 from trainplan.checks.amounts import listed, share
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.labels.series import series
-from trainplan.unit import whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import whole
 
 UNEQUAL: Final = 1.5
 """Ratio of mean document lengths above which shares of documents mislead about tokens."""

@@ -10,11 +10,11 @@ from typing import Final
 
 from trainplan.checks.resume import bound_to_replicas
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.finding import Finding
-from trainplan.numbers import Style, byte_rate, device_bytes, disk_bytes
 from trainplan.plan.fields import INT64
-from trainplan.unit import duration, whole
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.numbers import Style, byte_rate, device_bytes, disk_bytes
+from trainplan.quantity.unit import duration, whole
 
 STALL_WARNS, STALL_FAILS = 0.01, 0.05
 """Shares of the interval that a save may stall before it is said."""

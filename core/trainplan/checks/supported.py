@@ -10,9 +10,9 @@ from typing import Final
 from trainplan.budgets.legality.frameworks import Released
 from trainplan.budgets.shape import WIDEST, in_fp32, leaves_fused, local, older
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import whole
 
 KEPT: Final = ": TransformerEngine keeps every score instead, in memory and time"
 FP8_SIDE: Final = 16

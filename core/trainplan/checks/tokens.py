@@ -10,9 +10,9 @@ from trainplan.checks.passes import PASS_CHECKS
 from trainplan.checks.sampler import SAMPLER_CHECKS
 from trainplan.checks.weights import WEIGHT_CHECKS
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.unit import amount, whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount, whole
 
 RULE: Final = 20.0
 """Tokens for each parameter that are compute-optimal by the rule of thumb (Hoffmann et al. 2022)."""

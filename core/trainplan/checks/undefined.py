@@ -12,14 +12,14 @@ from typing import Any, Final, cast
 
 from trainplan.budgets.defaults import DEFAULTS
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Figure, Given
 from trainplan.finding import Finding, budget_of
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.plan.edit import resolve
 from trainplan.plan.leaves import leaves, values
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
-from trainplan.unit import Quantity
+from trainplan.quantity.figure import Blocked, Figure, Given
+from trainplan.quantity.unit import Quantity
 
 PREFIX: Final = "undefined:"
 

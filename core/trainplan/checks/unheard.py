@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from trainplan.alternatives.offload import activations_on_host, step_in
+from trainplan.alternatives.reverse import tried
 from trainplan.budgets.framework_defaults import WORDS
 from trainplan.budgets.shape import keeps_scores
 from trainplan.catalogue import entry
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.offload import activations_on_host, step_in
-from trainplan.reverse import tried
-from trainplan.unit import duration
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import duration
 
 Deaf = Callable[[Estimate], bool]
 

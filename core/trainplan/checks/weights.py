@@ -12,8 +12,8 @@ from trainplan.budgets.mixture import MixtureBudget
 from trainplan.budgets.weights import Phase, off
 from trainplan.checks.amounts import share
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.finding import Finding
+from trainplan.quantity.figure import Figure
 
 ON_OFF_SUM: Final = {
     "normalised": "{name} divides by the sum without a word, and the figures do the same",

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure
 from trainplan.files.bounded import Listing, Unread, leads_out, listing
 from trainplan.files.looks import Asked, Found, Look
 from trainplan.files.sums import held
-from trainplan.interop.counts import Counts, ManifestError
-from trainplan.interop.manifests import counts_of, vocabulary_error
+from trainplan.interop.manifests.counts import Counts, ManifestError
+from trainplan.interop.manifests.reading import counts_of, vocabulary_error
 from trainplan.plan.tables import Source
-from trainplan.unit import Quantity
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import Quantity
 
 SUFFIXES: Final = (".idx", ".json", ".csv", ".toml")
 SAMPLE: Final = 8  # shards whose checksum is computed

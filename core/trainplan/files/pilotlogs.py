@@ -12,15 +12,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from trainplan.figure import Figure
 from trainplan.files.bounded import Unread, opened
 from trainplan.files.looks import Asked, Found, Look, looked
 from trainplan.interop.logs.lines import LogError, text_of
 from trainplan.interop.logs.measured import Measured, Measurement
 from trainplan.interop.logs.reading import read_log
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import whole_number
 from trainplan.review.pilotruns import LIKE_FULL, PilotRun
-from trainplan.unit import whole_number
 
 FILE_LIMIT: Final = 2 * 2**30  # bytes
 HEAD: Final = 8_000_000  # bytes in which a log says its settings

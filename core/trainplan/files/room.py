@@ -10,9 +10,9 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from trainplan.figure import Figure
 from trainplan.files.bounded import printed
 from trainplan.files.looks import Asked, Found, Look
+from trainplan.quantity.figure import Figure
 
 KIBI: Final = 1024.0
 _COLUMNS: Final = 7  # file system, used, quota, limit, grace, files, quota, ...

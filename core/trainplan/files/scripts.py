@@ -11,10 +11,10 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from trainplan.figure import Figure
 from trainplan.files.bounded import content, digest, listing, printed
 from trainplan.files.looks import Asked, Found, Look
-from trainplan.unit import whole_number
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import whole_number
 
 SCRIPT_LIMIT: Final = 4_000_000  # bytes
 SCRIPTS: Final = (".sh", ".sbatch", ".slurm", ".bash", ".job")

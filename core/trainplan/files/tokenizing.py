@@ -12,9 +12,9 @@ import json
 from typing import Any, Final, cast
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure
 from trainplan.files.bounded import content, digest
 from trainplan.files.looks import Asked, Found, Look
+from trainplan.quantity.figure import Figure
 
 FILE_LIMIT: Final = 256_000_000  # bytes
 VECTORS: Final = 20

@@ -6,9 +6,9 @@ Grouped-query attention covers multi-head (as many key heads as query heads) and
 
 from __future__ import annotations
 
-from trainplan.formula import formula
 from trainplan.formulas.model import COUNTED, MEGATRON
-from trainplan.numeric import floor, minimum, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import floor, minimum, where
 
 
 @formula("1", source="Hugging Face configs, default of head_dim")

@@ -6,8 +6,8 @@ counted: latency only. A group that spans whole nodes leaves each node once and 
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import floor, maximum, minimum, power, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import floor, maximum, minimum, power, where
 
 STUDY = "step-time study, section 2.4 and 2.6; checked on published rows, catalogue/evidence"
 RING = "ring collectives: each rank sends (n - 1)/n of the result"

@@ -5,8 +5,8 @@ Dense parameters and routed experts have groups of their own. The reduction of t
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import log2, maximum, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import log2, maximum, where
 
 STUDY = "step-time study, section 2.6; checked on published rows, catalogue/evidence"
 RING = "ring collectives: each rank sends (n - 1)/n of the result"

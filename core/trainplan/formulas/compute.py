@@ -5,8 +5,8 @@ FLOPs of one token are in `attention` and `model`; here they are multiplied, div
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, greatest_divisor
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, greatest_divisor
 
 DEFINITION = "definition"
 PALM = "Chowdhery et al. 2022, arXiv 2204.02311, appendix B: model FLOP utilization"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import floor, sqrt, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import floor, sqrt, where
 
 DEFINITION = "definition"
 NOTES = "section 7.2 of the research notes"

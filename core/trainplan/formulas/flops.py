@@ -7,7 +7,7 @@ last integer.
 
 from __future__ import annotations
 
-from trainplan.formula import formula
+from trainplan.quantity.formula import formula
 
 COUNTER = "torch.utils.flop_counter, measured on small and full-size models; equal to the last integer"
 

@@ -5,8 +5,8 @@ Every formula is of one microbatch on one accelerator. Memory pressure and kerne
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, floor, maximum, minimum, sqrt, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, floor, maximum, minimum, sqrt, where
 
 MODEL = "step-time model fitted on published rows, catalogue/evidence; additive roofline"
 DEFINITION = "definition"

@@ -6,7 +6,7 @@ added by the products in either case.
 
 from __future__ import annotations
 
-from trainplan.formula import formula
+from trainplan.quantity.formula import formula
 
 DEFINITION = "definition"
 OPERATORS = (

@@ -6,8 +6,8 @@ The kernel sets were measured on real tensors (tests/golden/saved_bytes.toml). K
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import where
 
 ORACLE = "saved tensors measured with torch 2.13 on CPU, tests/golden/saved_bytes.toml"
 WHOLE_INPUTS = (

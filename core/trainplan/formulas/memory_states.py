@@ -6,8 +6,8 @@ formulas are of a run that has not begun: a checkpoint is read, kernels are tune
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import maximum, minimum, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import maximum, minimum, where
 
 DEFINITION = "definition"
 MEGATRON = "Megatron-LM megatron/training/theoretical_memory_usage.py"

@@ -5,8 +5,8 @@ They leave out embeddings, logits, buffers and fragmentation, each as its source
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import maximum
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import maximum
 
 KORTHIKANTI = "Korthikanti et al. 2022, arXiv 2205.05198"
 ZERO = "Rajbhandari et al. 2020, arXiv 1910.02054, table 1"

@@ -5,8 +5,8 @@ Each belongs to a named instant; the peak is the largest instant, never the sum 
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import maximum, minimum, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import maximum, minimum, where
 
 STUDY = "memory study, section 3.5, checked on measured peaks (tests/golden/memory.toml)"
 FSDP = "PyTorch FSDP: one layer computes while the next is gathered"

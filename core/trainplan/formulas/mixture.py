@@ -5,8 +5,8 @@ Tokens count as drawn whether or not they are padding. A stage is a stretch of t
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, exp, floor, maximum, minimum, power, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, exp, floor, maximum, minimum, power, where
 
 DEFINITION = "definition"
 MUENNIGHOFF = "Muennighoff et al. 2023, arXiv 2305.16264; huggingface/datablations README"

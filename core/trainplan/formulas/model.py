@@ -6,8 +6,8 @@ tables, a router's correction kept as a buffer) is not counted.
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, minimum
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, minimum
 
 MEGATRON = "Megatron-LM megatron/training/theoretical_memory_usage.py"
 COUNTED = "transformers 5.24.0, counted by instantiation on the meta device"

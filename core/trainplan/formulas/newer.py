@@ -5,7 +5,7 @@ It is not fitted. What it gives is held against runs that no fit has seen (tests
 
 from __future__ import annotations
 
-from trainplan.formula import formula
+from trainplan.quantity.formula import formula
 
 
 @formula(

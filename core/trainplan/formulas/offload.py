@@ -6,8 +6,8 @@ not counted beyond their share of it.
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import maximum
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import maximum
 
 DEFINITION = "definition"
 

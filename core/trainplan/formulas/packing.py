@@ -5,8 +5,8 @@ Every source is taken at its mean length unless a histogram says more. A spread 
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import minimum, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import minimum, where
 
 DEFINITION = "definition"
 PHASE = "a border falls inside a document with probability length / sequence, at uniform phase"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, floor, maximum, minimum, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, floor, maximum, minimum, where
 
 CUT = "torchtitan b5bcd76, distributed/pipeline_parallel.py: _generate_llm_fqn_per_model_part"
 STUDY = "step-time study, section 2.5; checked on published rows, catalogue/evidence"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, exp, floor, maximum, minimum, poisson_bound, sqrt, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, exp, floor, maximum, minimum, poisson_bound, sqrt, where
 
 DEFINITION = "definition"
 KOKOLIS = "Kokolis et al., HPCA 2025, arXiv 2410.21680"

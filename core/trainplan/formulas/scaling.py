@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.figure import Figure, given
-from trainplan.formula import formula
-from trainplan.numeric import power
+from trainplan.quantity.figure import Figure, given
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import power
 
 LAW = "L = E + A / N^alpha + B / D^beta at its least for C = 6 N D: Hoffmann et al. 2022, arXiv 2203.15556"
 

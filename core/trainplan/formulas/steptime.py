@@ -5,8 +5,8 @@ Every formula is of one step of one accelerator. Data loading and checkpoint sta
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, floor, log2, maximum, power, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, floor, log2, maximum, power, where
 
 MODEL = "step-time model fitted on published rows, catalogue/evidence"
 DEFINITION = "definition"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainplan.formula import formula
-from trainplan.numeric import ceil, floor, where
+from trainplan.quantity.formula import formula
+from trainplan.quantity.numeric import ceil, floor, where
 
 DEFINITION = "definition"
 

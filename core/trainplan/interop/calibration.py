@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from trainplan.estimation import Estimate
 from trainplan.estimation import estimate as estimated
-from trainplan.figure import Figure
 from trainplan.formulas import steptime as f
 from trainplan.interop.logs.measured import ENOUGH, STEADY, Measured, Measurement
 from trainplan.plan.edit import resolve
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.splice import set_value
-from trainplan.unit import numbered
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import numbered
 
 TRUST: Final = {False: 0.5, True: 0.75}
 """How far one measured row moves predictions for other layouts, dense and with experts: step-time study, section 5.4."""

@@ -107,6 +107,6 @@ _OPTION: Final = re.compile(r"""(?<![\w-])[-‐‑‒–—―−]{1,2}([a-z][\w
 
 def options_in(text: str) -> set[str]:
     """Options of Megatron that stand in a text, by the names of its arguments."""
-    from trainplan.interop.launchers.commands import CORE
+    from trainplan.interop.launchers.script.commands import CORE
 
     return {name.replace("-", "_") for name in _OPTION.findall(text)} & CORE

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.interop.calibration import Calibration
+from trainplan.quantity.figure import Figure
 from trainplan.review.ladder import ladder
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.unit import whole_number
+from trainplan.quantity.unit import whole_number
 
 FAILURES: Final = ("NODE_FAIL", "BOOT_FAIL", "FAILED", "OUT_OF_MEMORY")
 """States that end a job against its will. TIMEOUT, CANCELLED, PREEMPTED and COMPLETED end it as planned."""

@@ -19,7 +19,7 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, UnknownPath, Unusable, dotted, plan_of_text
 from trainplan.plan.splice import remove_value, set_value
 from trainplan.plan.tree import SpliceError
-from trainplan.unit import whole_number
+from trainplan.quantity.unit import whole_number
 
 PathOf = tuple[str | int, ...]
 

@@ -11,7 +11,7 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, Unusable, plan_of_text
 from trainplan.plan.splice import append_entry, move_entry, remove_entry, remove_value, set_value
 from trainplan.plan.tree import SpliceError
-from trainplan.unit import UnitError, parse
+from trainplan.quantity.unit import UnitError, parse
 
 TOLERANCE = 1e-6
 """How far from 1 a sum of weights may be and still count as 1."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import ValidationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from trainplan.unit import DIMENSIONS, Quantity, UnitError, parse
+from trainplan.quantity.unit import DIMENSIONS, Quantity, UnitError, parse
 
 INT64: Final = 2.0**63
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
-from trainplan.unit import Quantity
+from trainplan.quantity.unit import Quantity
 
 NAMED = {"sources": "name", "stages": "name", "tasks": "task", "pilot": "rung", "readiness": "item", "checks": "metric"}
 

@@ -33,7 +33,7 @@ from trainplan.plan.fields import (
     Weight,
     rung_name,
 )
-from trainplan.unit import Quantity
+from trainplan.quantity.unit import Quantity
 
 Framework: TypeAlias = Literal["megatron", "deepspeed", "torchtitan", "fsdp", "maxtext"]
 Sampler: TypeAlias = Literal[

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 
-from trainplan import numbers
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.finding import counted
-from trainplan.forecast import QUANTILES
-from trainplan.forecasted import chance_said, cost_said, days_said, finish_said, point_said
+from trainplan.forecast.finish import QUANTILES
+from trainplan.forecast.spread import Driver
+from trainplan.forecast.words import chance_said, cost_said, days_said, finish_said, point_said
 from trainplan.plan.canonical import plan_hash
+from trainplan.quantity import numbers
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.unit import numbered
 from trainplan.report.facts import Facts
 from trainplan.report.markdown import Code, Inline, Markdown
 from trainplan.report.words import because
 from trainplan.rows.fields import field_row
 from trainplan.rows.table import FigureRow, cells
-from trainplan.spread import Driver
-from trainplan.unit import numbered
 
 
 def head(facts: Facts, pen: Markdown) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked
-from trainplan.listings import Listing, answers, changes, ranks, tasks, transfers
-from trainplan.mixing import mixture_of
+from trainplan.quantity.figure import Blocked
 from trainplan.report.facts import Facts
 from trainplan.report.markdown import Code, Inline, Markdown
 from trainplan.report.words import because, capital, listed
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FigureRow, RuleRow, Table, cells
+from trainplan.views.listings import Listing, answers, changes, ranks, tasks, transfers
+from trainplan.views.mixing import mixture_of
 
 STANDING: Final = ("pilot", "readiness")
 """Budgets that parts of their own tell."""

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from trainplan import numbers
 from trainplan.budgets.defaults import DEFAULTS, UNITS
 from trainplan.estimation import Estimate
 from trainplan.labels.names import field_label
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.plan.leaves import NAMED, values
 from trainplan.plan.tables import Table
+from trainplan.quantity import numbers
 from trainplan.report.facts import Facts
 from trainplan.report.markdown import Code, Inline, Markdown
 from trainplan.report.words import numeric

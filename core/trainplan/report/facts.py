@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from trainplan import __version__
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
+from trainplan.evidence.published import published_runs
 from trainplan.files.standing import Standing
 from trainplan.finding import Finding
-from trainplan.forecast import Forecast, forecast
-from trainplan.published import published_runs
+from trainplan.forecast.finish import Forecast, forecast
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,15 +9,15 @@ from typing import Final, TypeAlias
 from trainplan.budgets.defaults import DEFAULTS
 from trainplan.budgets.framework_defaults import framework_default
 from trainplan.estimation import Estimate, Value
-from trainplan.explain import readable
-from trainplan.figure import Blocked, Card, Figure, Given
 from trainplan.labels.names import field_label, quantity_label
-from trainplan.moves import JUDGES
+from trainplan.quantity.figure import Blocked, Card, Figure, Given
 from trainplan.report.decisions import scalar_paths
 from trainplan.report.facts import Facts
 from trainplan.report.markdown import Code, Inline, Markdown
 from trainplan.rows.fields import field_row
 from trainplan.rows.table import DEVICE, cells
+from trainplan.views.explain import readable
+from trainplan.views.moves import JUDGES
 
 JUDGED: Final = {
     "memory.headroom": "fit",

@@ -13,9 +13,9 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from trainplan import asjson
 from trainplan.estimation import Estimate
-from trainplan.forecast import Forecast
+from trainplan.forecast.finish import Forecast
+from trainplan.views import asjson
 
 COLUMNS: Final = (
     "key",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainplan.quantity.unit import numbered
 from trainplan.report.facts import Facts
 from trainplan.report.found import bulleted
 from trainplan.report.markdown import Code, Inline, Markdown
@@ -10,7 +11,6 @@ from trainplan.review.plain import measured_text, why_of
 from trainplan.review.record import Act, EvidenceHash
 from trainplan.review.rungs import Loosening, RungReview
 from trainplan.review.state import ItemState
-from trainplan.unit import numbered
 
 HASH = 12
 """Letters of a hash that stand for it."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainplan.figure import Blocked
 from trainplan.labels.names import field_label
-from trainplan.listings import Listing
+from trainplan.quantity.figure import Blocked
 from trainplan.report.markdown import Code, Inline, Markdown
 from trainplan.rows.table import blocked_by
+from trainplan.views.listings import Listing
 
 
 def because(value: Blocked) -> Inline:

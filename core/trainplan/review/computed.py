@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import numbered
 from trainplan.review.covers import Quantities
 from trainplan.review.state import Review
-from trainplan.unit import numbered
 
 Verdict = Literal["passed", "failed", "unknown"]
 

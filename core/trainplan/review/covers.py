@@ -10,12 +10,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, cast
 
-from trainplan.figure import Blocked, Choice, Figure
 from trainplan.frozen import frozen
 from trainplan.plan.leaves import NAMED
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Table
-from trainplan.unit import DIMENSIONS, Quantity, UnitError, parse
+from trainplan.quantity.figure import Blocked, Choice, Figure
+from trainplan.quantity.unit import DIMENSIONS, Quantity, UnitError, parse
 
 Value: TypeAlias = "str | float | bool"
 Covers: TypeAlias = "Mapping[str, Value]"

@@ -17,8 +17,8 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, UnknownPath, Unusable, plan_of_text
 from trainplan.plan.splice import append_entry, remove_entry, remove_value, set_value
 from trainplan.plan.tree import SpliceError
+from trainplan.quantity.unit import UnitError, parse
 from trainplan.review.ladder import CheckState, ladder, rung_names, threshold
-from trainplan.unit import UnitError, parse
 
 FIELDS: Final = ("measured", "pass_if", "evidence")
 """Fields of a check that a person fills in."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trainplan.figure import Figure
 from trainplan.finding import Finding
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
 from trainplan.review.covers import Quantities
 from trainplan.review.ladder import RUNGS
 

@@ -9,9 +9,9 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final
 
-from trainplan.figure import Figure, given, total
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import ReadinessItem
+from trainplan.quantity.figure import Figure, given, total
 from trainplan.review.covers import Quantities, changes
 from trainplan.review.items import BY_NAME, LASTING
 from trainplan.review.ladder import RUNGS, rung_verdicts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from trainplan import numbers
 from trainplan.estimation import Estimate
-from trainplan.numbers import Style
+from trainplan.quantity import numbers
+from trainplan.quantity.numbers import Style
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow, FigureRow
 

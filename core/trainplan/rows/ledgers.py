@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan import numbers
 from trainplan.budgets.shape import OWN_SIZES
+from trainplan.quantity import numbers
 from trainplan.rows.operation import EVALUATION, PILOT, READINESS, RELIABILITY, STORAGE
 from trainplan.rows.step import PARALLELISM
 from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table

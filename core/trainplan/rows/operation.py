@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan import numbers
+from trainplan.quantity import numbers
 from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table
 
 STORAGE: Final = Table(

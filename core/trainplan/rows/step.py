@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan import numbers
 from trainplan.budgets.steptime import WATERFALL
+from trainplan.quantity import numbers
 from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table
 
 PARALLELISM: Final = Table(

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trainplan import numbers
 from trainplan.catalogue import names
 from trainplan.estimation import Estimate, Value
-from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.frozen import frozen
 from trainplan.labels.names import field_label, quantity_label
-from trainplan.numbers import Scale, Style
 from trainplan.plan.describe import words_of
-from trainplan.unit import Quantity, amount, prefixed, without_zeros
+from trainplan.quantity import numbers
+from trainplan.quantity.figure import Blocked, Card, Choice, Figure
+from trainplan.quantity.numbers import Scale, Style
+from trainplan.quantity.unit import Quantity, amount, prefixed, without_zeros
 
 
 @frozen

@@ -19,8 +19,8 @@ from trainplan.budgets.pipeline import pipeline_bubble
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.steptime import no_step, step_parts
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
-from trainplan.figure import blocked, total
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import blocked, total
 from trainplan.search.space import AXES, TENSOR
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, Figure
 from trainplan.search.columns import Models, chunk, keep_memory
 from trainplan.search.pieces import NUMBERS, Piece
 from trainplan.search.ranking import Rows, enters, no_rows, not_beaten

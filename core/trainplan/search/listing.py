@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from trainplan.alternatives.reverse import changed
 from trainplan.budgets.communication import DIMENSIONS
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure, Quantity
 from trainplan.plan.plan import Plan
-from trainplan.reverse import changed
+from trainplan.quantity.figure import Figure, Quantity
+from trainplan.quantity.unit import prefixed, whole
 from trainplan.search.judging import MISSING, UNDEFINED
 from trainplan.search.searching import Found, Search
 from trainplan.search.space import (
@@ -24,7 +25,6 @@ from trainplan.search.space import (
     TENSOR,
     VIRTUAL,
 )
-from trainplan.unit import prefixed, whole
 
 GIB: Final = 2.0**30
 

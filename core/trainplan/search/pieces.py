@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from trainplan.kinds import Kinds
+from trainplan.quantity.kinds import Kinds
 from trainplan.search.cutting import EACH, best_cut, by_kind, lives_at
 from trainplan.search.sieve import Sieve
 from trainplan.search.space import (

@@ -24,9 +24,9 @@ from trainplan.budgets.pipeline import SPLIT, schedule_bubble
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import is_whole
 from trainplan.checks.legality import MOST_BUBBLE
-from trainplan.figure import Blocked, given
 from trainplan.formulas.tokens import microbatches
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, given
 from trainplan.search.columns import Chunk, along, chunk
 from trainplan.search.pieces import Piece
 from trainplan.search.sieve import Sieve

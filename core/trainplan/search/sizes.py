@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from trainplan.alternatives.reverse import changed
 from trainplan.budgets.situation import Situation
 from trainplan.estimation import estimate
-from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
-from trainplan.reverse import changed
+from trainplan.quantity.figure import Blocked, Figure, Quantity
 from trainplan.search.listing import none_fit, predicted
 from trainplan.search.searching import Found, searched
 

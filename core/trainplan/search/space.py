@@ -12,6 +12,7 @@ from itertools import combinations
 from math import gcd, prod
 from typing import Any, Final, get_args
 
+from trainplan.alternatives.reverse import changed
 from trainplan.budgets.layout import divisors, whole
 from trainplan.budgets.legality.experts import SPLIT_EXPERTS, WHOLE_EXPERTS
 from trainplan.budgets.legality.frameworks import used_schedule
@@ -23,7 +24,6 @@ from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import mesh_budget
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import Schedule, Sharding
-from trainplan.reverse import changed
 
 EXPERT_TENSOR, EXPERT = "parallelism.expert_tensor", "parallelism.expert"
 VIRTUAL, PIPELINE = "parallelism.virtual_pipeline", "parallelism.pipeline"

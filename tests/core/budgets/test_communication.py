@@ -10,9 +10,9 @@ import pytest
 from trainplan.budgets.kernels import conditions
 from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.formulas import communication_data as data
 from trainplan.plan.read import open_plan
+from trainplan.quantity.figure import Blocked, Figure
 
 KIB = 1024.0
 TOKENS, HIDDEN, LAYERS = 1024.0, 64.0, 2.0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
+from trainplan.quantity.figure import Blocked, Figure
 
 TOKENS = 1_048_576_000
 CAUSAL, SIX_N = 1_966_080.0, 1_179_648.0

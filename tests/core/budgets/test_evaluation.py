@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainplan.catalogue import entry, names
-from trainplan.figure import Blocked, Figure
+from trainplan.quantity.figure import Blocked, Figure
 
 MMLU = '\n[evaluation]\ninterval_tokens = "100M"\naccelerators = 8\n[[evaluation.tasks]]\ntask = "mmlu"\n'
 GSM8K = '[[evaluation.tasks]]\ntask = "gsm8k"\n'

@@ -9,9 +9,9 @@ import pytest
 from trainplan.budgets.flops import FlopsBudget, flops_budget
 from trainplan.budgets.model import model_budget
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked
-from trainplan.interop.huggingface import model_of_config
+from trainplan.interop.huggingface.config import model_of_config
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked
 
 
 def flops(model: dict[str, Any], length: int | None, **tables: Any) -> FlopsBudget:

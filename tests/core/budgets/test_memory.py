@@ -10,10 +10,10 @@ from trainplan.budgets.memory.instants import Instant
 from trainplan.budgets.memory.start import held_again
 from trainplan.checks.resume import resume_fits
 from trainplan.estimation import Estimate
-from trainplan.explain import meaning
-from trainplan.figure import Blocked, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.formulas import memory_work as f
+from trainplan.quantity.figure import Blocked, Choice, Figure
+from trainplan.views.explain import meaning
 
 Varied = Callable[..., Estimate]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, Figure
 
 WEB = {"name": "web", "unique_tokens": "13.5T", "weight": 0.80, "mean_document_tokens": 900}
 CODE = {"name": "code", "unique_tokens": "1.6T", "weight": 0.17, "mean_document_tokens": 1500}
@@ -257,7 +257,7 @@ def test_marks_stand_beside_each_other() -> None:
 
 
 def test_every_key_of_a_source_explains_itself() -> None:
-    from trainplan.explain import tree
+    from trainplan.views.explain import tree
 
     found = plan(stages=STAGES)
     node = tree(found, "tokens.sources.math.passes")

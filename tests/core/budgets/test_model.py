@@ -9,10 +9,10 @@ import pytest
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.situation import Situation
 from trainplan.catalogue import entry, names
-from trainplan.figure import Blocked
-from trainplan.interop.huggingface import model_of_config
+from trainplan.interop.huggingface.config import model_of_config
 from trainplan.plan.plan import Plan
 from trainplan.plan.shape import Mla, Model, Moe, Mtp
+from trainplan.quantity.figure import Blocked
 
 
 def budget(model: dict[str, Any], **tables: Any) -> ModelBudget:

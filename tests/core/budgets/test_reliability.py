@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainplan.figure import Figure
 from trainplan.formulas import reliability as f
+from trainplan.quantity.figure import Figure
 
 MINUTE, HOUR = 60.0, 3600.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Given
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Blocked, Given
 
 HEAD = 'format = 1\n[model]\npreset = "llama-3.1-8b"\n[cluster]\naccelerator = "h100-sxm"\n'
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.formulas import storage as f
-from trainplan.space import space_curve
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.views.space import space_curve
 
 SIZE = 262_464 * 14
 PARTS = [

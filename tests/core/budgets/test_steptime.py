@@ -9,8 +9,8 @@ import pytest
 from trainplan.budgets.kernels import family_of, stack_of
 from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, Figure
 
 
 def step(found: Estimate) -> float:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainplan.figure import Blocked, Figure
 from trainplan.formulas import storage as f
+from trainplan.quantity.figure import Blocked, Figure
 
 GIB, TIB = 2.0**30, 2.0**40
 SMALL = 262_464

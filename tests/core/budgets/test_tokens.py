@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainplan.figure import Blocked, Figure
+from trainplan.quantity.figure import Blocked, Figure
 
 STAGES = """
 [[data.stages]]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from trainplan.checks import findings
 from trainplan.checks.evidence import above_published
 from trainplan.estimation import Estimate, estimate
-from trainplan.nearest import claim_of_prediction, claim_of_run, nearest_runs
+from trainplan.evidence.nearest import claim_of_prediction, claim_of_run, nearest_runs
+from trainplan.evidence.published import converted_utilization, precision_class, published_runs
 from trainplan.plan.read import plan_of_text
-from trainplan.published import converted_utilization, precision_class, published_runs
 
 PLAN = """format = 1
 [model]

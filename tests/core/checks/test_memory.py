@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trainplan.changes import single_changes
+from trainplan.alternatives.changes import single_changes
 from trainplan.checks import findings, findings_at_once
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding

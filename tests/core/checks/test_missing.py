@@ -9,9 +9,9 @@ import pytest
 
 from trainplan.checks import findings
 from trainplan.estimation import estimate
-from trainplan.figure import Blocked
 from trainplan.finding import Finding
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked
 
 
 def missing(found: Any) -> dict[str, Finding]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from trainplan.checks import findings
-from trainplan.figure import Blocked
 from trainplan.finding import Finding
+from trainplan.quantity.figure import Blocked
 
 
 def all_of(found: Any, code: str) -> list[Finding]:

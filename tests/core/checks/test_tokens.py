@@ -11,7 +11,7 @@ from trainplan.checks.amounts import at_least, at_most, listed
 from trainplan.estimation import estimate
 from trainplan.finding import Finding
 from trainplan.plan.plan import Plan
-from trainplan.unit import amount
+from trainplan.quantity.unit import amount
 
 WEB = {"name": "web", "unique_tokens": "13.5T", "weight": 0.80, "mean_document_tokens": 900}
 CODE = {"name": "code", "unique_tokens": "1.6T", "weight": 0.17, "mean_document_tokens": 1000}

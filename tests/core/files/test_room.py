@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from trainplan.figure import given
 from trainplan.files.automatic import automatic_checks
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import given
 
 
 @pytest.fixture

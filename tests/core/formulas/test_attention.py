@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainplan.figure import Blocked, Figure
-from trainplan.figure import given as entered
 from trainplan.formulas import attention as at
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.figure import given as entered
 
 LENGTHS = st.integers(min_value=1, max_value=600)
 

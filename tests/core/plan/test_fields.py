@@ -10,7 +10,7 @@ from trainplan.plan.edit import resolve
 from trainplan.plan.faults import known_fields, known_tables
 from trainplan.plan.othernames import ALIASES, HERE, TOLD
 from trainplan.plan.read import PlanError, UnknownPath, Unusable, plan_of_text
-from trainplan.unit import Quantity, UnitError, numbered, parse
+from trainplan.quantity.unit import Quantity, UnitError, numbered, parse
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,12 @@ import pytest
 from tests.core.report.conftest import NOW, PEN, Read, read
 
 from trainplan.estimation import estimate
-from trainplan.figure import Blocked, Card, Choice, Figure, Given
 from trainplan.files.signoffs import appended
 from trainplan.files.standing import standing_of
-from trainplan.listings import ranks, transfers
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.leaves import leaves
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Blocked, Card, Choice, Figure, Given
 from trainplan.report.facts import Facts, facts_of
 from trainplan.report.grounds import JUDGED
 from trainplan.report.page import report
@@ -26,6 +25,7 @@ from trainplan.review.record import Act, EvidenceHash
 from trainplan.rows.fields import field_row
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FigureRow, cells
+from trainplan.views.listings import ranks, transfers
 
 PLANS = sorted((Path(__file__).resolve().parents[3] / "plans").glob("*.toml"))
 Told = Callable[..., Facts]

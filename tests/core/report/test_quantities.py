@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from trainplan import asjson
 from trainplan.estimation import Estimate, estimate
-from trainplan.forecast import forecast
+from trainplan.forecast.finish import forecast
 from trainplan.plan.read import open_plan, plan_of_text
 from trainplan.report.quantities import COLUMNS, as_csv, guarded
+from trainplan.views import asjson
 from trainplan_tui.text.printable import printable
 
 PLANS = sorted((Path(__file__).resolve().parents[3] / "plans").glob("*.toml"))

@@ -16,10 +16,10 @@ from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
 from trainplan.plan.tables import Table
+from trainplan.quantity.unit import Quantity
 from trainplan.review.items import ITEMS, item_covers
 from trainplan.review.record import Act, Record
 from trainplan.review.state import review
-from trainplan.unit import Quantity
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = tomllib.loads((ROOT / "tests" / "golden" / "stale_fields.toml").read_text(encoding="utf-8"))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from trainplan.alternatives.reverse import changed
 from trainplan.plan.read import open_plan
-from trainplan.reverse import changed
 from trainplan.search.listing import Listed, aligned, own_layout, predicted, table
 from trainplan.search.searching import searched
 from trainplan.search.space import own_fields

@@ -18,8 +18,8 @@ from textual import events
 from trainplan.plan.read import open_plan
 from trainplan_tui.app import PlanApp
 from trainplan_tui.keys import Keymap
-from trainplan_tui.session import Session
 from trainplan_tui.starting import first_sheet
+from trainplan_tui.state.session import Session
 from trainplan_tui.text.colours import prepare_environment
 from trainplan_tui.text.glyphs import UNICODE
 from trainplan_tui.text.spans import line_text

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-FAULTY = "from trainplan_tui.commands import Commands; Commands.explain = lambda self: 1 / 0; "
+FAULTY = "from trainplan_tui.acts.commands import Commands; Commands.explain = lambda self: 1 / 0; "
 
 
 @pytest.mark.parametrize("end", ["kill", "hangup", "terminate"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
+from trainplan.evidence.published import published_runs
 from trainplan.finding import Finding, counted
-from trainplan.published import published_runs
+from trainplan.views import asjson
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from trainplan.compare import Difference, differences
 from trainplan.estimation import estimate
 from trainplan.plan.read import open_plan
+from trainplan.views.compare import Difference, differences
 from trainplan_tui.cli.running import Options, opened, say, write_json
 
 

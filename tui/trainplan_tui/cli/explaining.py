@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from trainplan import asjson
 from trainplan.estimation import Estimate
-from trainplan.explain import Node, meaning, tree
-from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels.names import quantity_label
-from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import sentence_of
 from trainplan.plan.edit import resolve
 from trainplan.plan.faults import known_fields, known_tables, nearest_name
 from trainplan.plan.read import UnknownPath
+from trainplan.quantity.figure import Blocked, Card, Figure
 from trainplan.rows.fields import field_row
 from trainplan.rows.table import cells, short_row
+from trainplan.views import asjson
+from trainplan.views.explain import Node, meaning, tree
+from trainplan.views.moves import JUDGES, dependents
 from trainplan_tui.cli.running import Options, Refused, estimated, say, write_json
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
@@ -46,7 +46,7 @@ def run(options: Options) -> int:
 
 def _forecast_too(estimate: Estimate) -> Estimate:
     """The estimate with the forecast's quantities, which take numpy and are made only where they are asked for."""
-    from trainplan.forecast import forecast
+    from trainplan.forecast.finish import forecast
 
     return replace(estimate, quantities={**estimate.quantities, **forecast(estimate).quantities})
 
@@ -127,7 +127,7 @@ def print_tree(key: str, node: Node, estimate: Estimate, glyphs: Glyphs) -> None
         unit = asjson.unit(node.value.unit, estimate) if node.value.unit != "1" else ""
         say(f"  exactly {asjson.number(node.value):,} {unit}".rstrip())
         if isinstance(node.value.origin, Card):
-            from trainplan.cardtext import sentence
+            from trainplan.quantity.cardtext import sentence
 
             say(f"  = {node.formula}")
             say(f"  = {node.put_in}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import math
 
-from trainplan import asjson
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
-from trainplan.forecast import HALF_DAY, Bin, Forecast, forecast
-from trainplan.forecasted import chance_said, cost_said, day_said, days_said, finish_said, point_said
+from trainplan.forecast.finish import HALF_DAY, Bin, Forecast, forecast
+from trainplan.forecast.spread import Driver
+from trainplan.forecast.words import chance_said, cost_said, day_said, days_said, finish_said, point_said
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.read import Opened
-from trainplan.spread import Driver
+from trainplan.quantity.figure import Figure
+from trainplan.views import asjson
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000

@@ -12,7 +12,7 @@ from trainplan_tui.cli.running import Options, Refused, complain, say
 from trainplan_tui.imported import sentences
 
 if TYPE_CHECKING:
-    from trainplan.interop.huggingface import Imported
+    from trainplan.interop.huggingface.config import Imported
     from trainplan.interop.launchers.reading import Made
 
 
@@ -79,7 +79,7 @@ def _model(options: Options, path: Path, text: str) -> int:
 
 
 def _imported(path: Path, text: str) -> Imported:
-    from trainplan.interop.huggingface import model_of_config
+    from trainplan.interop.huggingface.config import model_of_config
 
     config = _json_of(path, text)
     if not isinstance(config, dict):

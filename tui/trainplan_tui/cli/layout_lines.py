@@ -7,11 +7,11 @@ from typing import Final
 
 from trainplan.budgets.legality.frameworks import LEFT_OUT
 from trainplan.plan.plan import Plan
+from trainplan.quantity.unit import whole
 from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, own_layout, table
 from trainplan.search.searching import Search
 from trainplan.search.sizes import Size
 from trainplan.search.space import own_fields
-from trainplan.unit import whole
 from trainplan_tui.cli.running import room
 from trainplan_tui.cli.size_lines import size_columns, size_sentences
 from trainplan_tui.text.glyphs import Glyphs

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainplan.figure import Figure
 from trainplan.interop.sacct import OwnRate, SacctError, own_rate
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import Opened
 from trainplan.plan.source import unread
+from trainplan.quantity.figure import Figure
 from trainplan_tui.cli import keeping
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from trainplan.estimation import Estimate
 from trainplan.files.signoffs import RecordError
 from trainplan.files.standing import standing_of
-from trainplan.forecast import forecast
+from trainplan.forecast.finish import forecast
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.plan.remarks import standing_remarks
 from trainplan.report.facts import facts_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-from trainplan import asjson
 from trainplan.files.automatic import Checked
 from trainplan.files.evidence import FileCheck
 from trainplan.files.signoffs import RecordError, record_path
 from trainplan.files.standing import Standing, standing_of
 from trainplan.plan.canonical import plan_hash
 from trainplan.review.plain import as_data, lines
+from trainplan.views import asjson
 from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trainplan import asjson
+from trainplan.alternatives.reverse import changed
 from trainplan.estimation import estimate
-from trainplan.figure import Blocked, Choice, Figure, Quantity
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import Opened
-from trainplan.reverse import changed
+from trainplan.quantity.figure import Blocked, Choice, Figure, Quantity
 from trainplan.search.listing import own_layout
 from trainplan.search.searching import Found, Search, searched
 from trainplan.search.sizes import Size, sizes
 from trainplan.search.space import own_fields
+from trainplan.views import asjson
 from trainplan_tui.cli.layout_lines import Told, column_lines, plain_lines
 from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, write_json
 from trainplan_tui.text.glyphs import ASCII, UNICODE

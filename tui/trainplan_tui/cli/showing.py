@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan import asjson
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
-from trainplan.figure import Card, Choice, Figure
+from trainplan.evidence.published import published_runs
 from trainplan.finding import counted
 from trainplan.labels.rows import SENTENCES
-from trainplan.listings import Listing, listings_of
-from trainplan.mixing import mixture_of
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Opened
-from trainplan.published import published_runs
+from trainplan.quantity.figure import Card, Choice, Figure
 from trainplan.rows.ledgers import TABLES
 from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table, cells
+from trainplan.views import asjson
+from trainplan.views.listings import Listing, listings_of
+from trainplan.views.mixing import mixture_of
 from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json
 from trainplan_tui.plain import plain_table
@@ -45,7 +45,7 @@ def run(options: Options) -> int:
 
 def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
     """The contract of `show --json`, the forecast's quantities among them."""
-    from trainplan.forecast import forecast
+    from trainplan.forecast.finish import forecast
 
     quantities = {**estimate.all_quantities, **forecast(estimate).quantities}
     return {
@@ -114,7 +114,7 @@ def _print_help(table: Table, estimate: Estimate) -> None:
 
 def _card_sentence(estimate: Estimate, key: str) -> str:
     """What a row counts: its own sentence, that of its formula, or the sum that it is."""
-    from trainplan.cardtext import sentence
+    from trainplan.quantity.cardtext import sentence
 
     value = estimate.quantities[key]
     if key in SENTENCES:

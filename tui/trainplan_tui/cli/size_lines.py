@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from trainplan.figure import Blocked, Figure, Quantity
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Blocked, Figure, Quantity
+from trainplan.quantity.unit import time_said, whole
 from trainplan.search.listing import in_words
 from trainplan.search.sizes import Size
-from trainplan.unit import time_said, whole
 
 NO_NODES = "cluster.nodes is missing, so no other size is told"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainplan.interop.counts import ManifestError
-from trainplan.interop.sourced import Beside, beside, counted, unfit, written
+from trainplan.interop.manifests.counts import ManifestError
+from trainplan.interop.manifests.sourced import Beside, beside, counted, unfit, written
 from trainplan.plan.read import Opened
 from trainplan_tui.cli import keeping
 from trainplan_tui.cli.running import Options, Refused, name_of, opened, say, write_json

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from trainplan.figure import Figure
+from trainplan.evidence.nearest import Near, claim_of_prediction, claim_of_run, nearest_runs
+from trainplan.evidence.published import Run
 from trainplan.labels.series import series
-from trainplan.nearest import Near, claim_of_prediction, claim_of_run, nearest_runs
-from trainplan.published import Run
+from trainplan.quantity.figure import Figure
 from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, table_rows
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas
 

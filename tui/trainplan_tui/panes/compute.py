@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from trainplan.figure import Figure
+from trainplan.quantity.figure import Figure
 from trainplan.rows.ledgers import COMPUTE as LEDGER
 from trainplan_tui.panes.claims import PREDICTED, claim_rows
 from trainplan_tui.panes.ledger import LOW, findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, COMPUTE
 from trainplan_tui.panes.rows import BodyRow, rule_row
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, clipped
 from trainplan_tui.widgets.bars import stacked_bar

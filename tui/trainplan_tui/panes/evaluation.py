@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from trainplan.figure import Figure
-from trainplan.listings import tasks
+from trainplan.quantity.figure import Figure
 from trainplan.rows.operation import EVALUATION as LEDGER
+from trainplan.views.listings import tasks
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, EVALUATION
 from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, table_rows
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import stacked_bar

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainplan.figure import Figure
-from trainplan.overhead import OverheadCurve, overhead_curve, published_rates
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import time_said
 from trainplan.rows.operation import RELIABILITY as LEDGER
-from trainplan.unit import time_said
+from trainplan.views.overhead import OverheadCurve, overhead_curve, published_rates
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, FAULTS
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.curves import COLUMNS, ROWS, WALL, Curve, curves, log_axis, log_column, log_columns

@@ -7,19 +7,19 @@ from itertools import groupby
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from trainplan.figure import Blocked, Figure
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.unit import numbered
 from trainplan.rows.table import lacking
-from trainplan.unit import numbered
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.dates import day, finish_of, money
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import rule
 
 if TYPE_CHECKING:
-    from trainplan.forecast import Bin, Forecast
-    from trainplan.spread import Driver
+    from trainplan.forecast.finish import Bin, Forecast
+    from trainplan.forecast.spread import Driver
 
 QUANTILES = ("p10", "p50", "p90")
 LABEL, SHARE, BARS = 2, 19, 21
@@ -127,7 +127,7 @@ def _merged(bins: tuple[Bin, ...]) -> tuple[tuple[Bin, ...], float]:
 
     A picture of fewer, wider bars says the same.
     """
-    from trainplan.forecast import Bin
+    from trainplan.forecast.finish import Bin
 
     days = (bins[1].begin - bins[0].begin) / DAY if len(bins) > 1 else 0.5
     while len(bins) > MOST_BINS:

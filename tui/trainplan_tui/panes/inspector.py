@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from trainplan.cardtext import sentence
 from trainplan.estimation import Estimate, Value
-from trainplan.explain import meaning, put_in, readable
-from trainplan.figure import Blocked, Card, Choice, Figure
 from trainplan.finding import Finding
 from trainplan.labels.names import quantity_label
 from trainplan.labels.series import series
-from trainplan.moves import JUDGES, dependents
 from trainplan.plan.describe import annotation_of, sentence_of, words_of
 from trainplan.plan.edit import resolve, written_place
 from trainplan.plan.read import UnknownPath
+from trainplan.quantity.cardtext import sentence
+from trainplan.quantity.figure import Blocked, Card, Choice, Figure
+from trainplan.quantity.unit import amount, numbered
 from trainplan.rows.table import lacking, rests
-from trainplan.unit import amount, numbered
+from trainplan.views.explain import meaning, put_in, readable
+from trainplan.views.moves import JUDGES, dependents
 from trainplan_tui.panes.names import SENT, is_standing
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 
 FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "schedule.budget")
@@ -222,7 +222,7 @@ def moves(shown: Shown, width: int, most: int) -> list[str]:
     """What an unsaved edit moved, the largest share first."""
     if not shown.edits:
         return []
-    from trainplan.compare import differences
+    from trainplan.views.compare import differences
 
     found = differences(shown.saved, shown.estimate)
     lines = [f"{path:<30.30} {before:>18.18} to {after}"[:width] for path, before, after in found.fields[:4]]

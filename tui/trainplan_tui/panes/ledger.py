@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainplan.rows.table import FieldRow, FigureRow, Row, RuleRow, Table
 from trainplan_tui.panes.rows import BodyRow, finding_row, ledger_row, rule_row
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 
 LOW = 30

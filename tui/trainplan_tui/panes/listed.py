@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from textwrap import wrap
 
-from trainplan.listings import Listing
+from trainplan.views.listings import Listing
 from trainplan_tui.panes.rows import TABLE, BodyRow, note_row, rule_row, table_rows
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from trainplan.budgets.memory.budget import MemoryBudget, RankMemory
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
-from trainplan.listings import Listing
-from trainplan.numbers import device_bytes
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.numbers import device_bytes
 from trainplan.rows.ledgers import MEMORY as LEDGER
 from trainplan.rows.table import FieldRow, FigureRow, Row, RuleRow
+from trainplan.views.listings import Listing
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MEMORY
 from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import MemoryParts, memory_bar
@@ -63,7 +63,7 @@ _ASKED: list[tuple[Plan, int, list[Listing]]] = []
 
 
 def _asked(estimate: Estimate, view: int, width: int, glyphs: Glyphs) -> list[BodyRow]:
-    from trainplan import listings
+    from trainplan.views import listings
 
     if not _ASKED or _ASKED[0][:2] != (estimate.plan, view):
         makers = (listings.ranks, listings.answers, listings.changes) if view == 1 else (listings.commands,)

@@ -6,26 +6,26 @@ from math import floor, log10
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from trainplan import numbers
 from trainplan.estimation import Estimate, Value
-from trainplan.figure import Blocked, Figure
-from trainplan.listings import transfers
 from trainplan.plan.plan import Plan
+from trainplan.quantity import numbers
+from trainplan.quantity.figure import Blocked, Figure
 from trainplan.rows.step import PARALLELISM as LEDGER
 from trainplan.rows.step import WATERFALL
 from trainplan.rows.table import Cells, FieldRow, FigureRow, cells
+from trainplan.views.listings import transfers
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
 from trainplan_tui.panes.rows import SIGNS, BodyRow, Box, is_low, note_row, rule_row, windowed
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import total_bar, waterfall
 from trainplan_tui.widgets.frame import rule
 
 if TYPE_CHECKING:
-    from trainplan.walk import Walk
+    from trainplan.alternatives.walk import Walk
 
 WATER = "parallelism.waterfall."
 GONE = Blocked("none")
@@ -255,8 +255,8 @@ def _walk(plan: Plan) -> Walk | None:
 
 
 def _walked(plan: Plan) -> tuple[Walk | None, str]:
-    from trainplan.pace import pace
-    from trainplan.walk import walk
+    from trainplan.alternatives.pace import pace
+    from trainplan.alternatives.walk import walk
 
     if not _LAST or _LAST[0][0] is not plan:
         told = walk(plan)

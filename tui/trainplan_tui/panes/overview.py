@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.figure import Card, Figure
+from trainplan.quantity.figure import Card, Figure
 from trainplan.rows.ledgers import OVERVIEW as LEDGER
 from trainplan_tui.panes import finish as forecasts
 from trainplan_tui.panes.finish import quantile_rows
 from trainplan_tui.panes.ledger import drawn, fits, foremost, remaining, under_rule
 from trainplan_tui.panes.names import home_of
 from trainplan_tui.panes.rows import BodyRow, finding_row, note_row
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import rule
@@ -56,8 +56,8 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 
 def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """The chain from tokens to the cost, each figure with its numbers put in; then the forecast."""
-    from trainplan.explain import put_in, readable
     from trainplan.labels.names import quantity_label
+    from trainplan.views.explain import put_in, readable
 
     lines = [rule("from tokens to the cost", width, "", glyphs)]
     for key in CHAIN:

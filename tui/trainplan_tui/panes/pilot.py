@@ -8,7 +8,7 @@ from trainplan.review.ladder import CheckState
 from trainplan.review.state import RungReview
 from trainplan_tui.panes.rows import SIGNS, TABLE, BodyRow, Box, finding_row, note_row, rule_row, table_rows
 from trainplan_tui.panes.standing import RUNG_ROLES, ladder_line
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import rule

@@ -6,10 +6,10 @@ import datetime as dt
 from typing import Final
 
 from trainplan.review.state import ORDER, ItemState, Review
-from trainplan_tui.dossier import Reviewed
 from trainplan_tui.panes.rows import TABLE, BodyRow, finding_row, note_row, rule_row, table_rows
 from trainplan_tui.panes.standing import ladder_line
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.dossier import Reviewed
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, Role
 from trainplan_tui.widgets.frame import rule

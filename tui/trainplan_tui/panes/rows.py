@@ -9,7 +9,7 @@ from typing import Final, Literal
 from trainplan.finding import Finding
 from trainplan.frozen import frozen
 from trainplan.rows.table import Cells, FieldRow, FigureRow, cells
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, Role
 from trainplan_tui.widgets.frame import rule

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainplan.budgets.mixture import SourceBudget
-from trainplan.figure import Figure
 from trainplan.finding import Finding
-from trainplan.numbers import Scale
 from trainplan.plan.entries import weight_path, weights_of
 from trainplan.plan.tables import Stage
-from trainplan.unit import amount
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.numbers import Scale
+from trainplan.quantity.unit import amount
 from trainplan_tui.panes.rows import SIGNS, TABLE, BodyRow, Box, note_row, rule_row, table_rows
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas
 from trainplan_tui.widgets.bars import passes_axis, passes_bar

@@ -15,7 +15,7 @@ from trainplan.rows.step import PARALLELISM
 from trainplan.rows.table import Table
 from trainplan_tui.panes import names
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import PaneName

@@ -10,7 +10,7 @@ from trainplan.review.ladder import CheckState
 from trainplan.review.record import Act
 from trainplan.review.state import ItemState, RungReview
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line, Role
 

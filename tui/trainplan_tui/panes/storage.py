@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from trainplan.figure import Figure
+from trainplan.quantity.figure import Figure
 from trainplan.rows.operation import STORAGE as LEDGER
 from trainplan_tui.panes.ledger import findings_of, ledger
 from trainplan_tui.panes.names import BUDGETS, STORAGE
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import Mark, stacked_bar
@@ -46,7 +46,7 @@ def _bar(value: float, usable: float, room: int, glyphs: Glyphs) -> Line:
 
 def side(shown: Shown, width: int, glyphs: Glyphs, view: int | None) -> list[Line]:
     """Space in use over the run, and the day on which it crosses the usable line."""
-    from trainplan.space import space_curve
+    from trainplan.views.space import space_curve
 
     curve = space_curve(shown.estimate)
     if curve is None or not curve.points:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from trainplan.budgets.mixture import SourceBudget
-from trainplan.figure import Figure
 from trainplan.labels.series import series
 from trainplan.plan.tables import Stage
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount
 from trainplan.rows.ledgers import TOKENS as LEDGER
 from trainplan.rows.table import FieldRow, FigureRow
-from trainplan.unit import amount
 from trainplan_tui.panes import sources
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, TOKENS
 from trainplan_tui.panes.rows import BodyRow, rule_row
 from trainplan_tui.panes.sources import PASSED, contract_rows, source_rows, stage_rows
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.bars import passes_bar, stacked_bar

@@ -8,7 +8,7 @@ from trainplan.frozen import frozen
 from trainplan_tui.panes.rows import BodyRow, Box, heading, is_low, shifted_rows
 from trainplan_tui.panes.specs import PANES, Pane
 from trainplan_tui.screens.words import strip_parts
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.printable import cells
 from trainplan_tui.text.spans import Canvas, Line

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Blocked, Figure
+from trainplan.quantity.figure import Blocked, Figure
 from trainplan.rows.table import lacking
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.dates import DAY, finish_of, money
 from trainplan_tui.widgets.strip import NOTHING, StripParts, Told
 

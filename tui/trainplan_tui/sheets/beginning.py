@@ -13,9 +13,9 @@ from pathlib import Path
 from trainplan.files.save import SaveError, save
 from trainplan.plan.read import Opened, Unusable, plan_of_text
 from trainplan.plan.source import SourceError, read_source
-from trainplan_tui.session import Session
 from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.state.session import Session
 
 
 def examples_folder() -> Path:

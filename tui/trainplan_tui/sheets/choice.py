@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from trainplan.catalogue import entry
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Blocked, Figure
-from trainplan.numbers import disk_bytes
 from trainplan.plan.read import UnknownPath, Unusable
+from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.numbers import disk_bytes
 from trainplan_tui.panes.rows import Box
 from trainplan_tui.screens.words import finish
 from trainplan_tui.sheets.listing import Listing, text_line
@@ -156,7 +156,7 @@ def _step(figures: Estimate) -> tuple[str, str]:
 
 def _time(figures: Estimate) -> tuple[str, str, str]:
     """Wall time, cost and end at the planned rate."""
-    from trainplan.explain import readable
+    from trainplan.views.explain import readable
 
     wall, cost = figures.money.wall_time, figures.money.cost
     return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainplan.compare import Difference, differences
 from trainplan.estimation import Estimate
+from trainplan.views.compare import Difference, differences
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.printable import cells

@@ -16,10 +16,10 @@ from trainplan.plan.differences import differences, with_differences
 from trainplan.plan.merge import contested
 from trainplan.plan.read import Opened, Unusable, open_plan
 from trainplan.plan.tree import SpliceError
-from trainplan_tui.keeping import kept_copy
 from trainplan_tui.sheets.merging import MergeSheet
 from trainplan_tui.sheets.replacing import ReplaceSheet
 from trainplan_tui.sheets.sheet import Host, Sheet
+from trainplan_tui.state.keeping import kept_copy
 
 
 def disk_sheet(host: Host) -> Sheet:

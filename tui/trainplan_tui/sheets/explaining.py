@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trainplan.estimation import Estimate, Value
-from trainplan.explain import Node, tree, tree_of
-from trainplan.figure import Blocked, Card, Figure
 from trainplan.labels.names import field_label, quantity_label
-from trainplan.moves import dependents
 from trainplan.plan.describe import sentence_of, words_of
-from trainplan.unit import numbered
+from trainplan.quantity.figure import Blocked, Card, Figure
+from trainplan.quantity.unit import numbered
+from trainplan.views.explain import Node, tree, tree_of
+from trainplan.views.moves import dependents
 from trainplan_tui.panes.inspector import deciding, unmoving, untold, waiting, wrapped
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
@@ -173,7 +173,7 @@ class ExplainSheet(Listing):
         if lacked := self._lacked():
             return [sentence_of(lacked) or lacked, f"enter goes to {lacked}"]
         if isinstance(node.value, Figure) and isinstance(node.value.origin, Card):
-            from trainplan.cardtext import sentence
+            from trainplan.quantity.cardtext import sentence
 
             mark = "" if node.verified else " (unverified)"
             return [f"= {node.put_in}", f"{sentence(node.value.origin)} source: {node.source}{mark}"]

@@ -6,9 +6,9 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.plan.faults import known_fields, known_tables
+from trainplan.quantity.figure import Figure
 from trainplan.rows.table import FieldRow, FigureRow, cells, field_text
 from trainplan_tui.panes.sources import PASSED
 from trainplan_tui.panes.specs import PANES

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from trainplan.alternatives.reverse import changed
 from trainplan.estimation import estimate
-from trainplan.figure import Figure
-from trainplan.reverse import changed
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import numbered
 from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table, whole_text
 from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
-from trainplan.unit import numbered
 from trainplan_tui.background import Background
 from trainplan_tui.panes.inspector import wrapped
 from trainplan_tui.sheets.listing import Listing, text_line, under_cursor

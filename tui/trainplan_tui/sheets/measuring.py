@@ -19,8 +19,8 @@ from trainplan.interop.rungs import as_rung, rung_values
 from trainplan.plan.edit import Edited
 from trainplan.plan.read import UnknownPath, Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
+from trainplan.quantity.unit import numbered
 from trainplan.review.measuring import Measurement, with_checks
-from trainplan.unit import numbered
 from trainplan_tui.background import Background
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host

@@ -17,9 +17,9 @@ from trainplan.estimation import estimate
 from trainplan.files.folders import recovery_folder
 from trainplan.files.recovery import Lost, lost_sessions
 from trainplan.plan.read import Unusable, open_plan
-from trainplan_tui.keeping import MOST_RECENT, Recent, host_name, recent
 from trainplan_tui.sheets.beginning import examples
 from trainplan_tui.sheets.verdict import cost, date, room
+from trainplan_tui.state.keeping import MOST_RECENT, Recent, host_name, recent
 
 BUDGET = 0.05
 """Seconds for all estimates of the start screen."""

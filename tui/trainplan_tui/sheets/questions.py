@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from trainplan.catalogue import Entry, entry, names
 from trainplan.estimation import Estimate, estimate
-from trainplan.explain import readable
-from trainplan.figure import Figure
 from trainplan.newplan import Answers, new_plan_text
 from trainplan.plan.edit import with_literal
 from trainplan.plan.faults import nearest_name
 from trainplan.plan.read import Unusable, plan_of_text
-from trainplan.unit import numbered
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import numbered
+from trainplan.views.explain import readable
 
 ASSUMED = "0.40"
 """Utilization for the figures so far; it is not written."""

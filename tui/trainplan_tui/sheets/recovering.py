@@ -18,11 +18,11 @@ from trainplan.plan.literals import path_text
 from trainplan.plan.merge import Contested, recovered
 from trainplan.plan.read import Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
-from trainplan_tui.keeping import host_name, local_time
 from trainplan_tui.sheets.listing import text_line
 from trainplan_tui.sheets.retaking import RecoveryMergeSheet, taken
 from trainplan_tui.sheets.sheet import Host, Sheet
 from trainplan_tui.sheets.verdict import sentences
+from trainplan_tui.state.keeping import host_name, local_time
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from trainplan.files.save import SaveError
 from trainplan.plan.read import PlanError
-from trainplan_tui.keeping import kept_copy
 from trainplan_tui.sheets.listing import text_line
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.state.keeping import kept_copy
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import Entry, rule
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from trainplan.files.recovery import Lost, drop
 from trainplan.plan.merge import Contested
 from trainplan.plan.read import Unusable
-from trainplan.unit import numbered
+from trainplan.quantity.unit import numbered
 from trainplan_tui.sheets.merging import MergeSheet
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.widgets.frame import Entry

@@ -8,7 +8,7 @@ from typing import Protocol
 from trainplan_tui.keys import Keymap
 from trainplan_tui.panes.rows import BodyRow, Box
 from trainplan_tui.placing import Cursor
-from trainplan_tui.session import Session
+from trainplan_tui.state.session import Session
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import Entry

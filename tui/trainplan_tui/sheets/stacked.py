@@ -12,7 +12,7 @@ from trainplan_tui.panes.rows import BodyRow
 from trainplan_tui.screens.drawing import Picture, View, draw_with_sheet, sheet_rows
 from trainplan_tui.screens.messages import end_of, is_cut, spread
 from trainplan_tui.sheets.sheet import Sheet
-from trainplan_tui.shown import Shown
+from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Line
 from trainplan_tui.widgets.frame import footer

@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainplan.unit import whole_number
+from trainplan.quantity.unit import whole_number
 from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.beginning import begin, copy_example
 from trainplan_tui.sheets.listing import LETTERS, MOVES

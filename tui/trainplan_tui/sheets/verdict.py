@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
+from trainplan.quantity.figure import Figure
 from trainplan_tui.screens.words import finish
 from trainplan_tui.text.dates import money
 

@@ -13,11 +13,11 @@ from trainplan.review.items import ITEMS, Item
 from trainplan.review.record import Kind
 from trainplan.review.signing import evidence_now
 from trainplan.review.state import ItemState
-from trainplan_tui.dossier import NOTHING
 from trainplan_tui.panes.ready import ROLES, counts, word
 from trainplan_tui.panes.standing import acted
 from trainplan_tui.sheets.listing import LETTERS, MOVES
 from trainplan_tui.sheets.sheet import Host
+from trainplan_tui.state.dossier import NOTHING
 from trainplan_tui.text.spans import Canvas, Line, Role
 from trainplan_tui.widgets.frame import Entry, rule, scrolled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from trainplan.unit import significant
+from trainplan.quantity.unit import significant
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 DAY = 86400.0

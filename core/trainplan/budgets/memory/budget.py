@@ -32,9 +32,9 @@ from trainplan.budgets.memory.work import Layers, Work, matmul_weights, nothing,
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
-from trainplan.figure import Blocked, Choice, Figure, blocked, given, largest_of
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Choice, Figure, blocked, given, largest_of
 
 UNMEASURED: Final = given("memory.calibration", 1.0, "1", "no pilot has measured a peak", kind="default")
 

@@ -17,8 +17,8 @@ from trainplan.budgets.memory.work import work
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, longest
-from trainplan.figure import Figure, blocked, given, total
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, blocked, given, total
 
 Rank = tuple[float, float, float, float, float]
 """Dense layers, expert layers, 1 with the embedding, 1 with the head, and the rank itself."""

@@ -18,11 +18,11 @@ from trainplan.budgets.memory.work import Layers, Work, nothing
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, largest, largest_of
-from trainplan.formula import named_sum
 from trainplan.formulas import memory_work as f
 from trainplan.formulas.memory_states import group_copies, step_copies, tuned_temporaries
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, largest, largest_of
+from trainplan.quantity.formula import named_sum
 
 CATEGORIES: Final = (
     "weights",

@@ -14,11 +14,11 @@ from trainplan.budgets.memory.recipe import element_bytes, word
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import memory_layers as f
 from trainplan.frozen import field_names, record
-from trainplan.kinds import Kinds
+from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
+from trainplan.quantity.kinds import Kinds
 
 ORACLE: Final = "tests/golden/saved_bytes.toml"
 OP_LEVEL: Final = ("torchtitan", "fsdp", "maxtext")

@@ -9,9 +9,9 @@ from trainplan.budgets.memory.layers import Split
 from trainplan.budgets.memory.recipe import STUDY, Recipe, element_bytes, word
 from trainplan.budgets.memory.stages import Stage
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
-from trainplan.formula import named_sum
 from trainplan.formulas import memory_work as f
+from trainplan.quantity.figure import Figure, given
+from trainplan.quantity.formula import named_sum
 
 LOSS_COPIES: Final = {"compiled": 2.0, "fused": 2.0, "fused-in-place": 1.0}
 """Copies of a logit in the compute type at the peak of the loss, by kernel; plain depends on who splits the head too."""

@@ -11,12 +11,12 @@ from typing import Final
 from trainplan.budgets.memory.start import held_again
 from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count, one_copy
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
-from trainplan.formula import named_sum
 from trainplan.formulas import memory_layers as ml
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.memory_work import between_ranks
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given
+from trainplan.quantity.formula import named_sum
 
 STUDY: Final = "tests/golden/memory.toml and saved_bytes.toml"
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Blocked, Figure, given
 from trainplan.formulas import memory_work as f
 from trainplan.formulas import pipeline as p
 from trainplan.frozen import record
+from trainplan.quantity.figure import Blocked, Figure, given
 
 V_SHAPED: Final = ("zb-v", "dualpipe")
 """Schedules in which the first rank holds both ends of the model."""

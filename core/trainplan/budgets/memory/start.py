@@ -10,9 +10,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given
 from trainplan.formulas import memory_states as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given
 
 
 class Reading(NamedTuple):

@@ -11,10 +11,10 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
-from trainplan.figure import Figure, given, total_of
 from trainplan.formulas import memory_states as f
 from trainplan.formulas.model import mtp_projection_parameters
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
 
 NO_LAYER: Final = given("nothing", 0.0, "1", "the model has no such layer", kind="file")
 NO_PART: Final = given("no such part", 0.0, "1", "the model has none", kind="file")

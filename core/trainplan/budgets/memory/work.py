@@ -14,11 +14,11 @@ from trainplan.budgets.memory.states import Held
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import keeps_scores, local
 from trainplan.budgets.situation import Situation
-from trainplan.figure import Figure, given, total_of
-from trainplan.formula import named_sum
 from trainplan.formulas import memory_states as st
 from trainplan.formulas import memory_work as f
 from trainplan.frozen import record
+from trainplan.quantity.figure import Figure, given, total_of
+from trainplan.quantity.formula import named_sum
 
 BUCKET_ELEMENTS: Final = given("elements in a bucket", 5e8, "1", "DeepSpeed reduce_bucket_size default", kind="default")
 BUCKETS: Final = given("buckets", 3.0, "1", "two reduce buckets and one gather bucket", kind="default")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
 from trainplan.interop.export.run import ExportError, Run, kinds, whole, whole_figure, whole_run
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import Quantity, numbered
 from trainplan.review.ladder import RUNGS
-from trainplan.unit import Quantity, numbered
 
 STEPS: Final = {"unit": 1, "one-batch": 500, "one-device": 1_000, "one-node": 1_000, "few-nodes": 1_000}
 """Steps of each rung: the thresholds of one-batch, one-device and one-node name them; few-nodes as many as one-node."""

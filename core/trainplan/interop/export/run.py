@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.leaves import leaves
 from trainplan.plan.plan import Plan
+from trainplan.quantity.figure import Figure
 from trainplan.review.covers import within
 
 LAUNCHED: Final = ("model", "data", "batch", "training", "parallelism")

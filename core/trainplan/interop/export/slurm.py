@@ -11,10 +11,10 @@ import re
 from typing import Final
 
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.interop.export.megatron import FUSED_MLP, SAID, argument_lines, fuses, megatron_arguments
 from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run
-from trainplan.unit import numbered
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import numbered
 
 LEAST_GRACE: Final = 60  # s
 MOST_GRACE: Final = 65_535  # s, the most that --signal of sbatch takes

@@ -15,14 +15,14 @@ from typing import Any, Final
 from trainplan.budgets.model import model_budget
 from trainplan.budgets.situation import Situation
 from trainplan.estimation import Estimate
-from trainplan.figure import Figure
 from trainplan.interop.export.run import ExportError, Run, whole
 from trainplan.labels.series import series
 from trainplan.plan.faults import table_in
 from trainplan.plan.plan import Plan
 from trainplan.plan.shape import Model
 from trainplan.plan.tables import Table
-from trainplan.unit import amount
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount
 
 MODELS: Final = {
     "llama-3.1-8b": ("llama3", "8B", "llama3_8b"),

@@ -13,8 +13,8 @@ from trainplan.interop.launchers.places import Page
 
 def kind_of(page: Page) -> str:
     """`model`, `deepspeed`, `titan`, `listing`, `lines`, `script`, or empty for what no reader knows."""
-    from trainplan.interop.launchers.lines import in_lines
-    from trainplan.interop.launchers.listing import listed
+    from trainplan.interop.launchers.megatron.lines import in_lines
+    from trainplan.interop.launchers.megatron.listing import listed
 
     text = page.text.lstrip()
     if text.startswith("{"):

@@ -9,8 +9,8 @@ import re
 from typing import Final
 
 from trainplan.frozen import frozen
-from trainplan.interop.launchers.expansion import Piece, Pieces, split_at_breaks
 from trainplan.interop.launchers.places import Place
+from trainplan.interop.launchers.script.expansion import Piece, Pieces, split_at_breaks
 
 _OPTION: Final = re.compile(r"--[A-Za-z]|-[A-Za-z][A-Za-z-]*$")
 _DASHES: Final = "‐‑‒–—―−﹣－"

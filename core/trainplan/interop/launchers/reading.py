@@ -135,8 +135,8 @@ def _tellings(pages: _Sorted) -> list[Telling]:
     deep = list(pages.deep)
     programs: list[Telling] = []
     if pages.scripts:
-        from trainplan.interop.launchers.commands import ScriptError, launch_of
-        from trainplan.interop.launchers.megatron import tellings_of_launch
+        from trainplan.interop.launchers.megatron.reading import tellings_of_launch
+        from trainplan.interop.launchers.script.commands import ScriptError, launch_of
 
         try:
             launch = launch_of(pages.scripts)
@@ -145,7 +145,7 @@ def _tellings(pages: _Sorted) -> list[Telling]:
         deep += _documents(launch.documents)
         programs = tellings_of_launch(launch, deep=bool(deep))
     for page in pages.listings:
-        from trainplan.interop.launchers.megatron import telling_of_listing
+        from trainplan.interop.launchers.megatron.reading import telling_of_listing
 
         programs.append(telling_of_listing(page, deep=bool(deep)))
     programs += [_lines(page, deep=bool(deep)) for page in pages.lines]
@@ -154,15 +154,15 @@ def _tellings(pages: _Sorted) -> list[Telling]:
 
         programs.append(telling_of_deepspeed(page))
     for page in pages.titan:
-        from trainplan.interop.launchers.titan import telling_of_titan
+        from trainplan.interop.launchers.titan.reading import telling_of_titan
 
         programs.append(telling_of_titan(page))
     return [*found, *programs]
 
 
 def _lines(page: Page, *, deep: bool) -> Telling:
-    from trainplan.interop.launchers.lines import LineError
-    from trainplan.interop.launchers.megatron import telling_of_lines
+    from trainplan.interop.launchers.megatron.lines import LineError
+    from trainplan.interop.launchers.megatron.reading import telling_of_lines
 
     try:
         return telling_of_lines(page, deep=deep)
@@ -181,7 +181,7 @@ def _documents(documents: Sequence[tuple[str, Place]]) -> list[Page]:
 
 def _model(page: Page) -> Telling:
     """What a config.json says, each field at its key where the file has one of that name."""
-    from trainplan.interop.huggingface import FORMAT, SIZES, model_of_config
+    from trainplan.interop.huggingface.config import FORMAT, SIZES, model_of_config
 
     t = Telling()
     try:
@@ -223,7 +223,7 @@ def _flat(table: Mapping[str, Any], path: str) -> list[tuple[str, Any]]:
 
 def _spoken(said: Mapping[str, Said]) -> dict[str, Said]:
     """What is written: an absent field of a model means the same as its default, and is left out as it is of a config.json."""
-    from trainplan.interop.huggingface import speaks
+    from trainplan.interop.huggingface.config import speaks
 
     kept = {path: one for path, one in said.items() if _kept(path, one.value, speaks)}
     groups, heads = kept.get("model.num_key_value_heads"), kept.get("model.num_attention_heads")

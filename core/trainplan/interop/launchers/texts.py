@@ -15,7 +15,7 @@ def text_of(path: Path) -> str:
     except SourceError as error:
         if not _long(path):
             raise
-        from trainplan.interop.launchers.listing import listed
+        from trainplan.interop.launchers.megatron.listing import listed
 
         with path.open("rb") as file:
             head = file.read(LIMIT).decode("utf-8", errors="replace").replace("\r\n", "\n")

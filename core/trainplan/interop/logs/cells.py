@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.unit import whole_number
+from trainplan.quantity.unit import whole_number
 
 MEBI: Final = 2.0**20
 GIBI: Final = 2.0**30

@@ -21,8 +21,8 @@ from trainplan.plan.canonical import plan_hash
 from trainplan.plan.edit import set_all
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.unit import Quantity
 from trainplan.review.ladder import RUNGS
-from trainplan.unit import Quantity
 
 PLANS = Path(__file__).resolve().parents[4] / "plans"
 SMALL = RUNGS[:5]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from trainplan.estimation import Estimate, estimate
-from trainplan.figure import Figure
 from trainplan.interop.launchers.reading import Made
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
+from trainplan.quantity.figure import Figure
 
 SHAPE = "--num-layers 4 --hidden-size 64 --num-attention-heads 8"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from trainplan.interop.launchers.commands import Launch, ScriptError, launch_of
-from trainplan.interop.launchers.expansion import whole_number
 from trainplan.interop.launchers.places import Page
+from trainplan.interop.launchers.script.commands import Launch, ScriptError, launch_of
+from trainplan.interop.launchers.script.expansion import whole_number
 
 
 def launched(*texts: str) -> Launch:

@@ -1,0 +1,1 @@
+"""A shell script as the command that trains and what it is passed. Nothing is run."""

@@ -1,0 +1,1 @@
+"""torchtitan's configurations as what they say of a plan."""

@@ -1,0 +1,1 @@
+"""What keys do, by subject; none of it draws."""
