@@ -1,4 +1,4 @@
-"""A plan field by its path, as its ledger writes it: for what asks for one field and not for a pane."""
+"""A plan field by its path, and a figure by its key, as their ledger writes them: for what asks for one and not for a pane."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from functools import cache
 
 from trainplan.estimation import Estimate
 from trainplan.quantity import numbers
+from trainplan.quantity.numbers import Style
 from trainplan.rows.ledgers import TABLES
-from trainplan.rows.table import FieldRow
+from trainplan.rows.table import FieldRow, FigureRow
 
 
 def field_row(path: str, estimate: Estimate) -> FieldRow:
@@ -17,6 +18,17 @@ def field_row(path: str, estimate: Estimate) -> FieldRow:
         return row
     memory = "memory" in path and estimate.situation[path].unit == "bytes"
     return FieldRow(path, "", numbers.device_bytes if memory else numbers.plain)
+
+
+@cache
+def figure_styles() -> dict[str, Style]:
+    """How ledgers write figures for which they ask for more than their unit: by key, of several the first ledger's."""
+    found: dict[str, Style] = {}
+    for table in TABLES.values():
+        for row in table.rows:
+            if isinstance(row, FigureRow) and row.style is not None:
+                found.setdefault(row.key, row.style)
+    return found
 
 
 @cache

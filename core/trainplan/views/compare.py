@@ -15,6 +15,11 @@ from trainplan.rows.table import movement, style_of, written
 from trainplan.views import asjson
 
 
+def passes(_: float) -> numbers.Scale:
+    """Passes of a source: two digits behind the point."""
+    return numbers.Scale(1, 2, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """One number that moved, in words and as plain values."""
@@ -128,6 +133,13 @@ def _plain(value: Value) -> Any:
 
 
 def _style(key: str, value: Value, estimate: Estimate) -> numbers.Style:
+    """As the pane writes it: by its ledger, a source's passes and share as its table does; else by its unit."""
+    from trainplan.rows.fields import figure_styles
+
+    if key.startswith("tokens.sources.") and key.endswith((".passes", ".share")):
+        return numbers.percent if key.endswith(".share") else passes
+    if (own := figure_styles().get(key)) is not None:
+        return own
     unit = getattr(value, "unit", "1")
     if unit in ("tokens", "1") and isinstance(value, Figure) and abs(value) >= 1e11:
         return numbers.big_tokens if unit == "tokens" else numbers.big_count

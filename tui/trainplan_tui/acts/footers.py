@@ -49,7 +49,8 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     shown += [one for one in OF_PANE.get(module, ()) if module in ("pilot", "ready") and not _refused(one[0], row)]
     shown += [("row.explain", "explain")] if first in ("edit", "edit field") and module != "pilot" else []
     shown += [("field.up", "step")] if row and row.boxes and module != "pilot" else []
-    shown += [("cell.next", "columns" if row.edges else "cell")] if row and last_cell(row) else []
+    cells = [("cell.next", "columns" if row.edges else "cell")] if row and last_cell(row) else []
+    shown = [*shown[:1], *cells, *shown[1:]] if row and row.edges else [*shown, *cells]
     if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
         shown += [("pane.view", "view")]
     if module == "tokens" and row and row.id.startswith(("data.sources", "data.stages")):
