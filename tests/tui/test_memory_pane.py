@@ -102,3 +102,10 @@ async def test_a_framework_without_a_dry_run_says_so_and_what_there_is(play, exa
     app = await play(example.replace('framework = "megatron"', 'framework = "fsdp"'), "4 v v")
     assert any("No dry run of fsdp is known here; C in 9 Pilot" in line for line in app.seen)
     assert "none" not in "".join(line.strip() for line in app.seen[3:20])
+
+
+async def test_the_footer_has_the_launch_text_where_there_is_room(play, example) -> None:
+    app = await play(example, "4", size=(160, 45))
+    assert "C launch text" in app.seen[-1]
+    app = await play(example, "4 C", size=(160, 45))
+    assert app.sheets[-1].word == "launch"
