@@ -109,3 +109,14 @@ async def test_the_footer_has_the_launch_text_where_there_is_room(play, example)
     assert "C launch text" in app.seen[-1]
     app = await play(example, "4 C", size=(160, 45))
     assert app.sheets[-1].word == "launch"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45), (64, 24)])
+async def test_choices_of_sharding_say_what_each_shards(play, example, size) -> None:
+    app = await play(example, "4 enter", size=size)
+    head = next(i for i, line in enumerate(app.seen) if line.split()[:2] == ["choice", "memory"])
+    told = [" ".join(line[:80].split("GB", 1)[-1].split()).removesuffix("│") for line in app.seen[head + 1 : head + 6]]
+    known = ["nothing", "optimizer states", "+ gradients", "+ weights", "+ weights, in groups"]
+    assert ("what it shards" in app.seen[head]) == (size[0] >= 80)
+    assert told[:4] == (known[:4] if size[0] >= 80 else [""] * 4), app.seen[head:]
+    assert (known[4] in app.seen[head + 5]) == (size[0] >= 80)
