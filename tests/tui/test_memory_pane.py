@@ -123,7 +123,7 @@ async def test_choices_of_sharding_say_what_each_shards(play, example, size) -> 
 
 
 @pytest.mark.parametrize(
-    ("size", "label"), [((80, 24), "total, of 79.1 usable"), ((60, 20), "total"), ((160, 45), "total")]
+    ("size", "label"), [((80, 24), "total, of 79.1 usable"), ((60, 28), "total"), ((160, 45), "total")]
 )
 async def test_a_low_window_says_what_is_usable_beside_the_total(play, example, size, label: str) -> None:
     app = await play(example, "4", size=size)
