@@ -56,10 +56,12 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
 
 
 def _of_walk(id_: str, shown: Shown) -> tuple[str, list[str]]:
-    """The field that a question leads to, or everything that the proposal would set."""
+    """What the rule of a question rests on and the field that it leads to, or everything that the proposal would set."""
     if id_ != "walk proposal":
+        from trainplan.alternatives.questions import BASES
+
         path = id_.split(" ", 2)[2]
-        return path, [f"enter edits {path}"]
+        return path, [f"{BASES[path]}.", f"enter edits {path}"]
     from trainplan_tui.panes.mesh import proposed, untaken
 
     sets = proposed(shown.plan)
