@@ -60,8 +60,9 @@ def _of_walk(id_: str, shown: Shown) -> tuple[str, list[str]]:
     if id_ != "walk proposal":
         from trainplan.alternatives.questions import BASES
 
-        path = id_.split(" ", 2)[2]
-        return path, [f"{BASES[path]}.", f"enter edits {path}"]
+        _, place, path = id_.split(" ", 2)
+        asked = place.isdecimal()  # rows of other listings that lead to a field are no questions
+        return path, [*([f"{BASES[path]}."] if asked else []), f"enter edits {path}"]
     from trainplan_tui.panes.mesh import proposed, untaken
 
     sets = proposed(shown.plan)
