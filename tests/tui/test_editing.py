@@ -253,6 +253,35 @@ async def test_the_tree_explains_down_to_fields_and_edits_them_in_place(play, ex
     assert any("[nodes  256]" in line for line in app.seen)
 
 
+@pytest.mark.parametrize(
+    ("keys", "seen"), [("x o", "train_tokens ="), ("/ accelerator-hours enter x {nodes} o", "nodes =")]
+)
+async def test_o_in_the_tree_opens_the_line_of_the_field_under_the_cursor(
+    play, example, monkeypatch: pytest.MonkeyPatch, keys: str, seen: str
+) -> None:
+    opened: list[str] = []
+
+    def editor(app: object, text: str, line: int) -> None:
+        opened.append(text.splitlines()[line - 1])
+
+    monkeypatch.setattr("trainplan_tui.app.PlanApp.run_editor", editor)
+    app = await play(example, "/ accelerator-hours enter x")
+    place, first = (next(i for i, line in enumerate(app.seen) if mark in line) for mark in ("[nodes", ">"))
+    app = await play(example, keys.format(nodes=" ".join("j" * (place - first))))
+    assert "o source" in app.seen[-1]
+    assert [line.partition("#")[0].startswith(seen) for line in opened] == [True]
+    assert app.sheets[-1].word == "explain"
+
+
+async def test_o_in_the_tree_tells_the_source_of_what_no_line_of_the_plan_gives(play, example) -> None:
+    app = await play(example, "/ accelerator-hours enter x o")
+    first = next(line for line in app.seen if line.startswith(">"))
+    assert "wall" in first
+    assert "source: " in app.seen[-1]
+    app = await play(example, "4 j j j x o")
+    assert "source: default" in app.seen[-1], "the loss kernel stands in no line"
+
+
 async def test_a_field_explains_what_it_moves(play, example) -> None:
     app = await play(example, "x")
     assert any("train tokens moves" in line for line in app.seen)

@@ -102,3 +102,40 @@ async def test_a_framework_without_a_dry_run_says_so_and_what_there_is(play, exa
     app = await play(example.replace('framework = "megatron"', 'framework = "fsdp"'), "4 v v")
     assert any("No dry run of fsdp is known here; C in 9 Pilot" in line for line in app.seen)
     assert "none" not in "".join(line.strip() for line in app.seen[3:20])
+
+
+async def test_the_footer_has_the_launch_text_where_there_is_room(play, example) -> None:
+    app = await play(example, "4", size=(160, 45))
+    assert "C launch text" in app.seen[-1]
+    app = await play(example, "4 C", size=(160, 45))
+    assert app.sheets[-1].word == "launch"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45), (64, 24)])
+async def test_choices_of_sharding_say_what_each_shards(play, example, size) -> None:
+    app = await play(example, "4 enter", size=size)
+    head = next(i for i, line in enumerate(app.seen) if line.split()[:2] == ["choice", "memory"])
+    told = [" ".join(line[:80].split("GB", 1)[-1].split()).removesuffix("│") for line in app.seen[head + 1 : head + 6]]
+    known = ["nothing", "optimizer states", "+ gradients", "+ weights", "+ weights, in groups"]
+    assert ("what it shards" in app.seen[head]) == (size[0] >= 80)
+    assert told[:4] == (known[:4] if size[0] >= 80 else [""] * 4), app.seen[head:]
+    assert (known[4] in app.seen[head + 5]) == (size[0] >= 80)
+
+
+@pytest.mark.parametrize(
+    ("size", "label"), [((80, 24), "total, of 79.1 usable"), ((60, 28), "total"), ((160, 45), "total")]
+)
+async def test_a_low_window_says_what_is_usable_beside_the_total(play, example, size, label: str) -> None:
+    app = await play(example, "4", size=size)
+    total = next(line for line in app.seen if line.startswith(("   total ", "   total, of")))
+    assert total[3:].startswith(f"{label}  ")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45), (60, 20)])
+async def test_a_text_value_has_the_room_of_the_empty_columns_behind_it(play, example, size) -> None:
+    """The worst instant of a first stage: its 23 letters are more than the value column has."""
+    four = example.replace("pipeline = 1", "pipeline = 4")
+    app = await play(four, "4 / worst space instant enter", size=size)
+    line = next(line for line in app.seen if line.startswith(">  worst instant"))
+    assert line[1:].startswith("  worst instant ")
+    assert f"{line} ".count(" first layer of backward ") == 1

@@ -59,3 +59,17 @@ async def test_sheets_write_over_nothing(play, example, overwritten, keys: str, 
         assert not [line for line in lines_of(app) if cells(line) > size[0]]
 
     await play(example, keys, size, then=look)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (160, 45)])
+@pytest.mark.parametrize("keys", ["4 enter", ": s p a", "enter 16T enter q", "9 W", "4 L", "c"])
+async def test_a_sheet_stands_left_of_the_wall_as_it_does_alone(
+    play, example, keys: str, size: tuple[int, int]
+) -> None:
+    """It was drawn for the whole window and cut where the wall is: the place in its list, and ends of its rows, were lost."""
+    narrow = await play(example, keys)
+    wide = await play(example, keys, size)
+    title = next(i for i, line in enumerate(reversed(narrow.seen)) if line.startswith("── "))
+    assert not [line for line in wide.seen if "…│" in line]
+    for alone, walled in zip(narrow.seen[-title - 1 : -1], wide.seen[-title - 1 : -1], strict=True):
+        assert walled[: len(alone)] == alone

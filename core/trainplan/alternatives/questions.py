@@ -26,6 +26,21 @@ START: Final[dict[str, Any]] = {
 """Where the walk begins: one accelerator, whatever the plan has."""
 
 
+LINKS: Final = "Utilization x peak / a node's links; held against measured multi-node rows"
+BASES: Final[dict[str, str]] = {
+    "parallelism.sharding": "Data parallel first: Megatron-Bridge performance guide; then least traffic",
+    "batch.micro_batch_sequences": LINKS,
+    "cluster.peak_flops": LINKS,
+    "parallelism.tensor": "In the domain: Ultra-Scale Playbook, tensor scaling; widths are judgement",
+    "parallelism.pipeline": "Past the domain: Ultra-Scale Playbook; 4 p microbatches idle less than 1/4",
+    "parallelism.virtual_pipeline": "Chunks divide what the pipeline idles; its formula: x on bubble",
+    "parallelism.context": "2 from 8k, 4 to 8 from 32k tokens: Megatron-Bridge performance guide",
+    "parallelism.recompute": "Last, because forward is computed again: judgement",
+    "parallelism.expert": "First, tensor degree 1, in the domain: Megatron Core MoE README, 1 to 5",
+}
+"""What the rule of a question rests on, by the field that decides it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question: its number in the flow, what it looked at, yes, no, YES (it decided) or -, and the field that decides."""

@@ -34,6 +34,22 @@ async def test_recent_plans_open_by_digit_and_gone_ones_are_said(plan: Path, dri
         assert app.app.opened is None
 
 
+SIGNED_ITEM = '\n[[readiness]]\nitem = "tokenizer"\nstatus = "signed"\n'
+
+
+async def test_a_recent_plan_says_how_many_items_are_signed_and_the_panes_stand_above(plan: Path, drive: Drive) -> None:
+    plan.write_text(plan.read_text(encoding="utf-8") + SIGNED_ITEM, encoding="utf-8")
+    async with drive(plan):
+        pass
+    async with drive() as app:
+        lines = app.screen.splitlines()
+        assert lines[1] == " 1Overview 2Tokens 3Compute 4Memory 5Mesh 6Storage 7Faults 8Eval 9Pilot 0Ready"
+        told = next(line for line in lines if line.startswith(">1 "))
+        assert "signed 1/10" in told
+        assert "base.toml" in told
+        assert all(len(line) <= 80 for line in lines)
+
+
 async def test_only_the_letters_shown_work(drive: Drive) -> None:
     async with drive() as app:
         before = app.screen

@@ -131,6 +131,7 @@ class Commands:
 
     def explain(self) -> None:
         """The tree of a figure, or what a field is and moves."""
+        from trainplan_tui.acts.filing import open_field
         from trainplan_tui.sheets.explaining import ExplainSheet
 
         row = self.host.row()
@@ -154,10 +155,10 @@ class Commands:
         if row.id.startswith(SENT):
             from trainplan_tui.panes.mesh import sent_time
 
-            self.host.open_sheet(ExplainSheet(self.host, row.id, partial(sent_time, row.id)))
+            self.host.open_sheet(ExplainSheet(self.host, row.id, open_field, partial(sent_time, row.id)))
             return
         box, decides = self.host.box(), row.id.split(" ", 2)[2] if row.id.startswith("walk ") else row.id
-        self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else decides))
+        self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else decides, open_field))
 
     def _back(self) -> None:
         self.host.cursor.needle = ""

@@ -139,15 +139,24 @@ def edit_text(host: Host, line: int = 1) -> None:
     host.message = f"taken from the editor: {numbered(moved, 'number')} moved"
 
 
+def open_field(host: Host, path: str) -> bool:
+    """The editor at the line where a field is written; false where the file does not say it."""
+    now = host.session.history.now
+    try:
+        line = written_place(now.text, resolve(path, now.plan))
+    except UnknownPath:
+        line = None
+    if line:
+        edit_text(host, line)
+    return bool(line)
+
+
 def open_row(host: Host) -> None:
     """The editor at the line of the field under the cursor; for a figure, its source."""
     box = host.box()
     if box is not None:
-        try:
-            line = written_place(host.session.history.now.text, resolve(box.path, host.session.history.now.plan))
-        except UnknownPath:
-            line = None
-        edit_text(host, line or 1)
+        if not open_field(host, box.path):
+            edit_text(host)
         return
     from trainplan_tui.panes.claims import source_of
 

@@ -37,6 +37,8 @@ OF_PANE: Final = {
     "memory": (("pilot.log", "log"),),
 }
 """Keys of one pane, after `enter`."""
+RARER: Final = {"memory": (("pilot.command", "launch text"),)}
+"""Keys of one pane that go first where there is no room."""
 
 
 def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry]:
@@ -136,6 +138,7 @@ def _everywhere(host: Host) -> list[tuple[str, str]]:
         shown += [("edit.undo", "undo")]
     return [
         *shown,
+        *RARER.get(host.cursor.shown_pane.module, ()),
         ("palette", "palette"),
         ("file.compare", "compare"),
         ("file.editor", "editor"),

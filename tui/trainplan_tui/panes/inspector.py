@@ -56,10 +56,13 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
 
 
 def _of_walk(id_: str, shown: Shown) -> tuple[str, list[str]]:
-    """The field that a question leads to, or everything that the proposal would set."""
+    """What the rule of a question rests on and the field that it leads to, or everything that the proposal would set."""
     if id_ != "walk proposal":
-        path = id_.split(" ", 2)[2]
-        return path, [f"enter edits {path}"]
+        from trainplan.alternatives.questions import BASES
+
+        _, place, path = id_.split(" ", 2)
+        asked = place.isdecimal()  # rows of other listings that lead to a field are no questions
+        return path, [*([f"{BASES[path]}."] if asked else []), f"enter edits {path}"]
     from trainplan_tui.panes.mesh import proposed, untaken
 
     sets = proposed(shown.plan)

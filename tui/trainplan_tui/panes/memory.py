@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from trainplan.budgets.memory.budget import MemoryBudget, RankMemory
-from trainplan.estimation import Estimate, estimate
+from trainplan.estimation import Estimate, Value, estimate
 from trainplan.plan.plan import Plan
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.numbers import device_bytes
 from trainplan.rows.ledgers import MEMORY as LEDGER
 from trainplan.rows.table import FieldRow, FigureRow, Row, RuleRow
 from trainplan.views.listings import Listing
-from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
+from trainplan_tui.panes.ledger import LOW, drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MEMORY
-from trainplan_tui.panes.rows import BodyRow, note_row, rule_row
+from trainplan_tui.panes.rows import BodyRow, columns, note_row, rule_row
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -40,7 +40,9 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     table = LEDGER.rows
     first = [row for row in table if _id(row) in LEDGER.first]
     fields = tuple(row for row in first if isinstance(row, FieldRow))
-    figures = tuple(row for row in first if isinstance(row, FigureRow))
+    figures = [row for row in first if isinstance(row, FigureRow)]
+    if height < LOW:
+        figures[-1] = FigureRow("memory.total", figures[-1].style, label=_total(shown.estimate.memory.usable, width))
     rest = tuple(row for row in table if row not in first)
     found = findings_of(shown, BUDGETS[MEMORY], width, glyphs)
     return [
@@ -118,6 +120,12 @@ def _signed(row: FigureRow, shown: Shown, width: int, glyphs: Glyphs) -> BodyRow
     canvas.spans(1, body.line)
     canvas.put(2, sign)
     return BodyRow(body.id, body.kind, canvas.line(), body.boxes)
+
+
+def _total(usable: Value, width: int) -> str:
+    """The label of the total with what is usable, where the row that says so is out of view; empty where it has no room."""
+    said = f"total, of {float(usable) / GIB:,.1f} usable" if isinstance(usable, Figure) else ""
+    return said if len(said) <= columns(width).label_end - 3 else ""
 
 
 def _glyph(category: str, glyphs: Glyphs) -> str:

@@ -144,7 +144,10 @@ def ledger_row(row: FieldRow | FigureRow, shown: Shown, width: int, glyphs: Glyp
     behind = canvas.put(4, told.label, end=at.label_end)
     box = _box(canvas, told, at, glyphs) if told.editable else None
     if box is None:
-        canvas.right(at.value_end, told.value, start=max(at.label_end - 6, behind + 1), bold=shown.valid)
+        end = at.value_end
+        if not told.unit and not told.moved:  # a text that is longer than its column has the room of the two behind it
+            end = min(max(end, behind + len(told.value)), at.moved_end)
+        canvas.right(end, told.value, start=behind + 1, bold=shown.valid)
     finding = shown.finding_of(told.id) if told.editable else None
     wanted = told.editable and not told.value and finding is not None and finding.severity != "info"
     _around(canvas, told, at, "missing" if wanted else told.rests_on)

@@ -24,6 +24,10 @@ MOST_TRIED = 16
 
 COLUMNS = ((33, "memory"), (46, "room"), (57, "wall time"), (67, "cost"), (79, "ends"))
 LAYOUT_COLUMNS = ((33, "memory"), (44, "room"), (60, "predicted step"), (70, "sent"))
+SHARDING = "parallelism.sharding"
+SHARDING_COLUMNS = ((22, "memory"), (33, "room"), (42, "step"), (51, "sent"))
+SHARDS, SHARDS_END = 54, 76
+"""Cells where the list of shardings says what each shards; left out where the window has no room for the longest."""
 LAYOUT = ("parallelism.", "training.", "batch.")
 """Fields of a layout move memory and the predicted step, never the planned time, which rests on utilization."""
 
@@ -58,10 +62,17 @@ class ChoiceSheet(Listing):
             for end, word in self._columns():
                 if end <= width:
                     canvas.right(end, word, "dim")
+            if self._tells_shards(width):
+                canvas.put(SHARDS, "what it shards", "dim")
         return [canvas.line()]
 
     def _columns(self) -> tuple[tuple[int, str], ...]:
+        if self.box.path == SHARDING:
+            return SHARDING_COLUMNS
         return LAYOUT_COLUMNS if self.box.path.startswith(LAYOUT) else COLUMNS
+
+    def _tells_shards(self, width: int) -> bool:
+        return self.box.path == SHARDING and width >= SHARDS_END
 
     def items(self, width: int) -> Sequence[Line]:
         """One line a choice."""
@@ -78,6 +89,8 @@ class ChoiceSheet(Listing):
             if end > width:
                 break  # a column without room is left out whole
             canvas.right(end, text, "error" if text.startswith("OVER") else "text")
+        if self._tells_shards(width):
+            canvas.put(SHARDS, _shards(word), "dim", end=width)
         return canvas.line()
 
     def _title(self, word: str) -> str:
@@ -133,6 +146,17 @@ class ChoiceSheet(Listing):
         if not self.shown():
             return [Entry("backspace", "more choices"), Entry("esc", keep)]
         return [Entry("enter", "take it"), Entry("esc", keep), Entry("up down", "move")]
+
+
+def _shards(kind: str) -> str:
+    """What a sharding divides over the data-parallel ranks: the first kind of state alone, each further one as `+`."""
+    from trainplan.budgets.memory.recipe import SHARDED
+
+    states = SHARDED[kind]
+    if not states:
+        return "nothing"
+    last = "optimizer states" if states[-1] == "optimizer" else states[-1]
+    return f"{'+ ' if len(states) > 1 else ''}{last}{', in groups' if kind == 'hsdp' else ''}"
 
 
 def _memory(figures: Estimate) -> tuple[str, str]:

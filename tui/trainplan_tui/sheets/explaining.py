@@ -39,10 +39,12 @@ class ExplainSheet(Listing):
     word = "explain"
     page = True
 
-    def __init__(self, host: Host, key: str, find: Callable[[Estimate], Value] | None = None) -> None:
-        """`find` gives the value where it has no key in the estimate; `key` is then only its name."""
+    def __init__(
+        self, host: Host, key: str, opens: Callable[[Host, str], bool], find: Callable[[Estimate], Value] | None = None
+    ) -> None:
+        """`opens` shows the line of a field, false where it has none; `find` gives a value whose `key` is only its name."""
         super().__init__(host.glyphs)
-        self.host, self.key, self.find = host, key, find
+        self.host, self.key, self.opens, self.find = host, key, opens, find
         self.folded: set[tuple[int, ...]] = set()
         self.is_field = find is None and key not in host.session.shown.estimate.quantities
         self.depth = 99
@@ -201,6 +203,24 @@ class ExplainSheet(Listing):
             self.folded, self.depth = set(), max(1, self._deepest() - 1)
         elif key == "y":
             self.host.copy(self.as_text(), self.key)
+        elif key == "o" and not self._opened():
+            source = self._source()
+            self.host.message = f"source: {source.removeprefix('https://')}" if source else "no source under the cursor"
+
+    def _opened(self) -> bool:
+        """Show the line that gives what is under the cursor; false where no line of the plan does."""
+        here = self._here()
+        path = self.key if self.is_field else here.node.key if here is not None and here.node.is_field else ""
+        return bool(path) and self.opens(self.host, path)
+
+    def _source(self) -> str:
+        """Where what is under the cursor was read, or its formula."""
+        here, s = self._here(), self.host.session.shown.estimate.situation
+        if not self.is_field:
+            return (self.node if here is None else here.node).source
+        value = s.value(self.key)
+        own = s[self.key] if isinstance(value, int | float) else None
+        return own.origin.source if isinstance(own, Figure) else "" if value is None else s.origin(self.key)[0]
 
     def _deepest(self) -> int:
         """Levels of the tree that show."""
@@ -210,7 +230,7 @@ class ExplainSheet(Listing):
         if self.is_field:
             keys = self.dependents()
             if keys:
-                self.host.open_sheet(ExplainSheet(self.host, keys[self.at]))
+                self.host.open_sheet(ExplainSheet(self.host, keys[self.at], self.opens))
             return
         here = self._here()
         if lacked := self._lacked():
@@ -251,7 +271,7 @@ class ExplainSheet(Listing):
 
     def footer(self) -> Sequence[Entry]:
         """What works here."""
-        last = [Entry("y", "copy"), Entry("esc", "back")]
+        last = [Entry("o", "source"), Entry("y", "copy"), Entry("esc", "back")]
         if self.is_field:
             return [*([Entry("enter", "explain")] if self.dependents() else []), *last]
         here = self._here()

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainplan.estimation import estimate
+from trainplan.estimation import Estimate, estimate
 from trainplan.files.folders import recovery_folder
 from trainplan.files.recovery import Lost, lost_sessions
 from trainplan.plan.read import Unusable, open_plan
+from trainplan.quantity.figure import Figure
 from trainplan_tui.sheets.beginning import examples
 from trainplan_tui.sheets.verdict import cost, date, room
 from trainplan_tui.state.keeping import MOST_RECENT, Recent, host_name, recent
@@ -27,7 +28,7 @@ BUDGET = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A plan that can be opened: `words` are fit, date, cost and when it was opened; examples are opened as a copy."""
+    """A plan that can be opened: `words` are fit, date, cost, items signed, day; examples are opened as a copy."""
 
     path: Path
     words: tuple[str, ...]
@@ -45,17 +46,23 @@ def recent_offers(today: dt.date) -> list[Offer]:
 def _recent(item: Recent, today: dt.date, end: float) -> Offer:
     day = _day(item.at, today)
     if not os.path.isfile(item.path):
-        return Offer(item.path, ("gone", "", "", day), gone=True)
+        return Offer(item.path, ("gone", "", "", "", day), gone=True)
     if time.monotonic() > end:
-        return Offer(item.path, ("", "", "", day))
+        return Offer(item.path, ("", "", "", "", day))
     try:
         plan = open_plan(item.path).plan
     except Unusable as error:
         count = len(error.errors)
-        return Offer(item.path, (f"{count} error{'' if count == 1 else 's'}", "", "", day), str(error.errors[0]))
+        return Offer(item.path, (f"{count} error{'' if count == 1 else 's'}", "", "", "", day), str(error.errors[0]))
     figures = estimate(plan, today)
-    words = (room(figures).partition(",")[0], date(figures, short=True) or "-", cost(figures, 3) or "-", day)
-    return Offer(item.path, words, plan.name or item.path.stem)
+    told = (room(figures).partition(" ")[0].rstrip(","), date(figures, short=True) or "-", cost(figures, 3) or "-")
+    return Offer(item.path, (*told, _signed(figures), day), plan.name or item.path.stem)
+
+
+def _signed(figures: Estimate) -> str:
+    """Items signed, as the plan mirrors the record, which is read when the plan is opened."""
+    count = figures.quantities.get("readiness.signed")
+    return f"signed {int(count)}/10" if isinstance(count, Figure) else ""
 
 
 def _day(at: str, today: dt.date) -> str:

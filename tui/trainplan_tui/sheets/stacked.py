@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainplan_tui.panes.rows import BodyRow
-from trainplan_tui.screens.drawing import Picture, View, draw_with_sheet, sheet_rows
+from trainplan_tui.screens.drawing import Picture, View, draw_with_sheet, ledger_width, sheet_rows
 from trainplan_tui.screens.messages import end_of, is_cut, spread
 from trainplan_tui.sheets.sheet import Sheet
 from trainplan_tui.state.shown import Shown
@@ -34,9 +34,10 @@ def alone(sheet: Sheet, width: int, height: int, message: str, glyphs: Glyphs) -
 
 
 def stacked(sheets: Sequence[Sheet], shown: Shown, view: View, rows: Sequence[BodyRow]) -> Picture:
-    """The top sheet over the page below it, if there is one, else over the pane."""
-    width, height, sheet = view.width, view.height, sheets[-1]
+    """The top sheet over the page below it, if there is one, else over the pane, left of its wall."""
+    height, sheet = view.height, sheets[-1]
     page = next((one for one in reversed(sheets[:-1]) if one.page), None)
+    width = view.width if sheet.page or page is not None else ledger_width(view.width)
     lines = list(sheet.lines(width, sheet_rows(height, sheet.wanted(width), sheet.page)))
     top = 2 if sheet.page else height - 1 - len(lines)
     if page is not None and not sheet.page:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainplan.files.recovery import Lost
+from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.listing import text_line, under_cursor
 from trainplan_tui.sheets.offers import Offer
 from trainplan_tui.text.folding import folded
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
-from trainplan_tui.widgets.frame import rule, scrolled
+from trainplan_tui.widgets.frame import panes_row, rule, scrolled
 
 STARTS = (
     ("n", "new plan by 7 questions"),
@@ -29,6 +30,8 @@ HELP = (
     "r          edits that an earlier session lost, where there are any",
     "q          quit",
 )
+SIGNED = 80
+"""Columns from which a recent plan says how many items are signed."""
 HANG = 11
 """Blanks before the second row of a help line."""
 
@@ -76,7 +79,8 @@ class StartPage:
         canvas.put(2, f"trainplan-tui {__version__}", bold=True)
         canvas.right(width - 1, "no plan open", "dim", start=30)
         about = text_line("plans a training run before anyone submits it", width, self.glyphs, 2)
-        return [canvas.line(), about, ()]
+        panes = panes_row([pane.name for pane in PANES], -1, (), width, self.glyphs)
+        return [canvas.line(), panes, about]
 
     def _body(self, width: int) -> list[tuple[Line, int]]:
         """Lines with the number of the offer on each, -1 for none."""
@@ -105,14 +109,17 @@ class StartPage:
 
     def _recent(self, number: int, offer: Offer, width: int) -> Line:
         canvas = Canvas(width, self.glyphs)
-        fit, day, cost, opened = offer.words
-        end = width - 47
+        fit, day, cost, signed, opened = offer.words
+        room = width >= SIGNED
+        end, dated, paid = (width - 52, 17, 26) if room else (width - 47, 20, 30)
         canvas.put(2, str(number + 1))
         canvas.put(4, tail_of(_home(offer.path), end - 4), end=end)
-        canvas.put(end + 2, fit, "error" if fit.startswith("OVER") else "text", end=end + 10)
-        canvas.right(end + 20, day, start=end + 11)
-        canvas.right(end + 30, cost, start=end + 22)
-        canvas.right(width - 1, opened, "dim", start=end + 32)
+        canvas.put(end + 2, fit, "error" if fit.startswith("OVER") else "text", end=end + 11)
+        canvas.right(end + dated, day, start=end + dated - 10)
+        canvas.right(end + paid, cost, start=end + dated + 1)
+        if room:
+            canvas.right(end + 39, signed, start=end + paid + 2)
+        canvas.right(width - 1, opened, "dim", start=width - 11)
         return canvas.line()
 
     def _example(self, number: int, offer: Offer, width: int) -> Line:
@@ -139,7 +146,9 @@ class StartPage:
         offer = self.offers[self.at]
         about = "the file is not there any more" if offer.gone else offer.name
         position = f"{self.at + 1} of {len(self.offers)}"
-        return [rule(_home(offer.path), width, position, glyphs), text_line(about, width, glyphs, 2)]
+        empty = "panes are empty until a plan is open"
+        told = (text_line(text, width, glyphs, 2) for text in (about, empty))
+        return [rule(_home(offer.path), width, position, glyphs), *told]
 
     def cursor(self) -> tuple[int, int]:
         """The plan under the cursor."""
