@@ -8,6 +8,7 @@ from typing import Final
 
 from trainplan.checks.communication import COMMUNICATION_CHECKS
 from trainplan.checks.compute import COMPUTE_CHECKS
+from trainplan.checks.dates import DATE_CHECKS
 from trainplan.checks.evaluation import EVALUATION_CHECKS
 from trainplan.checks.evidence import above_published, against_step_model
 from trainplan.checks.layout import LAYOUT_CHECKS
@@ -41,6 +42,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *STORAGE_CHECKS,
     *RELIABILITY_CHECKS,
     *EVALUATION_CHECKS,
+    *DATE_CHECKS,
 )
 
 

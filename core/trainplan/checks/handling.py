@@ -81,8 +81,8 @@ def tokenizer_hashes(estimate: Estimate) -> list[Finding]:
 
 def stale_shards(estimate: Estimate) -> list[Finding]:
     """D19: shards older than the code that makes them."""
-    changed = estimate.plan.data.preprocessing_changed
-    if changed is None:
+    changed, today = estimate.plan.data.preprocessing_changed, estimate.today
+    if changed is None or (today is not None and changed > today):
         return []
     old = [one for one in estimate.plan.data.sources if one.built is not None and one.built < changed]
     if not old:

@@ -69,7 +69,8 @@ def test_c4_old_and_future_evidence(varied: Any) -> None:
     assert (old.severity, old.fix) == ("warning", "measure again")
     assert "C4" not in codes(varied("utilization.date=2026-06-04"))
     future = one(varied("utilization.date=2026-12-02"), "C4")
-    assert future.fix == "the day of the measurement"
+    assert future.message == "the evidence of utilization is dated 2026-12-02, after today: not done yet"
+    assert future.fix == "the day on which it was done"
     assert "C4" not in codes(varied("utilization.date=2020-01-01", today=None))
     assert "C4" not in codes(varied("utilization.date=2020-01-01", "utilization.evidence=assumed"))
 
