@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from trainplan.checks.calendar import CALENDAR_CHECKS
 from trainplan.checks.communication import COMMUNICATION_CHECKS
 from trainplan.checks.compute import COMPUTE_CHECKS
 from trainplan.checks.dates import DATE_CHECKS
@@ -35,6 +36,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *MEMORY_CHECKS,
     *TOKEN_CHECKS,
     *COMPUTE_CHECKS,
+    *CALENDAR_CHECKS,
     *SUPPORTED_CHECKS,
     *NEWER_CHECKS,
     *COMMUNICATION_CHECKS,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 import re
 from typing import Final
 
@@ -11,13 +9,9 @@ from trainplan.catalogue import names
 from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
-from trainplan.quantity.figure import Blocked, Figure
-from trainplan.quantity.unit import amount, whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount
 
-DAY: Final = 86_400
-MOST_DAYS: Final = 36_500
-NODES_TRIED: Final = 4096
-"""Numbers of nodes among which one is looked for that the batch divides over."""
 STALE_DAYS: Final = 180
 HIGH, LOW = 0.60, 0.20
 
@@ -153,86 +147,6 @@ def range_holds_value(estimate: Estimate) -> list[Finding]:
     ]
 
 
-def _too_late(estimate: Estimate, available: Figure) -> tuple[str, ...]:
-    """The field that leaves no time: downtime that is longer than all of it, else the deadline."""
-    fields = ("schedule.deadline", "schedule.planned_downtime")
-    return fields[::-1] if estimate.situation[fields[1]] >= available else fields[:1]
-
-
-def infeasible_deadline(estimate: Estimate) -> list[Finding]:
-    """C8: the deadline asks for more utilization than the evidence shows, or leaves no time at all."""
-    need, use, money = estimate.money.required_utilization, estimate.speed.utilization, estimate.money
-    if not isinstance(money.available_time, Figure):
-        return []
-    if not isinstance(need, Figure):
-        if need.code == "C8":
-            return [
-                Finding(
-                    "C8",
-                    "error",
-                    "compute",
-                    "no time is left before the deadline",
-                    _in_time(estimate) or "a later deadline",
-                    _too_late(estimate, money.available_time),
-                    1e5,
-                )
-            ]
-        return []
-    best = estimate.plan.utilization.high or use
-    if isinstance(best, Blocked) or need <= best:
-        return []
-    accelerators = money.required_accelerators
-    nodes = f"; {whole(accelerators)} accelerators would meet it" if isinstance(accelerators, Figure) else ""
-    message = f"the deadline needs utilization {need:.3f}, and the evidence shows {best:.3f}{nodes}"
-    return [
-        Finding(
-            "C8",
-            "error",
-            "compute",
-            message,
-            _in_time(estimate) or "more nodes or a later deadline",
-            ("schedule.deadline", "cluster.nodes"),
-            1e5,
-        )
-    ]
-
-
-def _in_time(estimate: Estimate) -> str:
-    """The fewest nodes that meet the deadline and over which the batch divides, or the day by which these finish; none without."""
-    need, wall, start = estimate.money.required_accelerators, estimate.money.wall_time, estimate.plan.schedule.start
-    told = [f"{_dividing(estimate, float(need)):,} nodes"] if isinstance(need, Figure) else []
-    if start is not None and isinstance(wall, Figure) and wall < MOST_DAYS * DAY:
-        end = start.toordinal() + math.ceil(wall / DAY)
-        told += [f"deadline = {dt.date.fromordinal(end)}"] if end <= dt.date.max.toordinal() else []
-    return " or ".join(told)
-
-
-def _dividing(estimate: Estimate, accelerators: float) -> int:
-    """From how many nodes on accelerators suffice; the first of them that the mesh and the batch divide over, if one is near."""
-    s, mesh = estimate.situation, estimate.plan.parallelism
-    per_node, group = int(s["cluster.accelerators_per_node"]), int(mesh.tensor * mesh.pipeline * mesh.context)
-    batch, micro = s["batch.global_batch_sequences"], int(s["batch.micro_batch_sequences"])
-    fewest = math.ceil(accelerators / per_node)
-    for nodes in range(fewest, fewest + min(fewest, NODES_TRIED) + 1) if isinstance(batch, Figure) else ():
-        replicas, rest = divmod(nodes * per_node, group)
-        if not rest and not batch % (replicas * micro):
-            return nodes
-    return fewest
-
-
-def over_budget(estimate: Estimate) -> list[Finding]:
-    """C14: the cost at this rate is above the budget."""
-    budget, cost = estimate.plan.schedule.budget, estimate.money.cost
-    if budget is None or not isinstance(cost, Figure) or cost <= budget:
-        return []
-    currency = estimate.plan.cluster.currency
-    message = f"the run costs {whole(cost)} {currency}, {whole(cost - budget)} above the budget"
-    fix = (
-        f"a budget of {whole(cost)} {currency} at least (the forecast has its chance), fewer tokens or a faster layout"
-    )
-    return [Finding("C14", "error", "compute", message, fix, ("schedule.budget",), 1e5)]
-
-
 def assumed_utilization(estimate: Estimate) -> list[Finding]:
     """C15: time and cost rest on an assumption."""
     claim = estimate.plan.utilization
@@ -271,8 +185,6 @@ COMPUTE_CHECKS: Final = (
     other_part,
     undated_measurement,
     range_holds_value,
-    infeasible_deadline,
-    over_budget,
     assumed_utilization,
     expert_parameters,
 )

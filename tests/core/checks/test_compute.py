@@ -137,9 +137,8 @@ def test_c8_the_range_is_evidence_too(varied: Any) -> None:
     need = float(varied(*late).figure("compute.required_utilization"))
     held = (f"utilization.low={need / 2}", f"utilization.high={need:.6f}", f"utilization.value={need * 0.999}")
     assert 0.4 < need < 0.999
-    assert "C8" not in codes(
-        varied(*late, f"utilization.high={min(1.0, need + 1e-6)!r}", "utilization.low=0.3", *held[2:])
-    )
+    within = varied(*late, f"utilization.high={min(1.0, need + 1e-6)!r}", "utilization.low=0.3", *held[2:])
+    assert one(within, "C8").severity == "warning", "the range reaches it, and few histories do"
 
 
 def test_c8_no_time_left(varied: Any) -> None:
@@ -188,7 +187,9 @@ def test_c14_over_budget(varied: Any) -> None:
     finding = one(varied("data.train_tokens=300T", "schedule.budget=100"), "C14")
     cost = varied("data.train_tokens=300T").figure("compute.cost")
     assert finding.message.startswith(f"the run costs {cost:,.0f} USD")
-    assert finding.fix.startswith(f"a budget of {cost:,.0f} USD at least")
+    least = float(finding.fix.split()[3].replace(",", ""))
+    assert cost < least < 1.2 * cost
+    assert finding.fix.endswith("USD at least, which nine of ten histories keep, fewer tokens or a faster layout")
     assert "C14" not in codes(varied("data.train_tokens=300T", "schedule.budget=1M"))
     assert "C14" not in codes(varied("schedule.budget=1", left_out=("cluster.price_per_accelerator_hour",)))
 
