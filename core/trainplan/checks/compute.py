@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainplan.catalogue import names
+from trainplan.catalogue import Entry, entry, names
 from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
@@ -88,17 +88,39 @@ def other_part(estimate: Estimate) -> list[Finding]:
     if not named or any(one in name.replace("-", "") for one in named):
         return []
     message = f"the evidence of utilization is from {', '.join(sorted(named)).upper()}, and the plan runs on {name}"
-    return [
-        Finding(
-            "C6",
-            "warning",
-            "compute",
-            message,
-            "utilization falls where peak grows faster than memory bandwidth",
-            ("utilization.source",),
-            30,
-        )
-    ]
+    fix = _carried(estimate, next(iter(named))) if len(named) == 1 else MEASURE
+    return [Finding("C6", "warning", "compute", message, fix, ("utilization.source",), 30)]
+
+
+MEASURE: Final = "measure on this part"
+SAME: Final = 1.02
+"""Ratio up to which two rates are the same: data sheets round."""
+
+
+def _carried(estimate: Estimate, family: str) -> str:
+    """Whether a utilization of that family of parts holds on the plan's: by how much peak and memory bandwidth grow."""
+    own, other = estimate.situation.part, _of_family(family)
+    rates = [(one.get("peak_flops"), one.get("memory_bandwidth")) for one in (own, other) if one is not None]
+    if own is None or len(rates) < 2 or any(fact is None for pair in rates for fact in pair):
+        return MEASURE
+    (peak, bandwidth), (before, slower) = [[float(fact.value) for fact in pair if fact is not None] for pair in rates]
+    faster, wider = peak / before, bandwidth / slower
+    told = f"its peak is x {faster:.2f} and its memory bandwidth x {wider:.2f} of {family.upper()}'s"
+    if faster > SAME * wider:
+        return f"a lower utilization until it is measured: {told}"
+    if wider > SAME * faster:
+        return f"{MEASURE}; utilization should not fall: {told}"
+    return f"{MEASURE}; utilization may hold: {told}"
+
+
+def _of_family(family: str) -> Entry | None:
+    """The part of the catalogue that a family's name means most often: the module with the most memory, else the first."""
+    found = [one for one in names("accelerators") if one.split("-")[0] == family]
+    return (
+        entry("accelerators", next((one for one in sorted(found, reverse=True) if "-sxm" in one), found[0]))
+        if found
+        else None
+    )
 
 
 def undated_measurement(estimate: Estimate) -> list[Finding]:

@@ -105,6 +105,32 @@ def test_c6_evidence_from_another_part(varied: Any) -> None:
     assert "C6" not in codes(varied("utilization.source=a run of ours", "cluster.accelerator=b200-sxm"))
 
 
+@pytest.mark.parametrize(
+    ("source", "part", "fix"),
+    [
+        (
+            "a run on H100",
+            "h200-sxm",
+            "measure on this part; utilization should not fall: its peak is x 1.00 and its memory bandwidth x 1.43 of H100's",
+        ),
+        (
+            "a run on A100",
+            "h100-sxm",
+            "a lower utilization until it is measured: its peak is x 3.17 and its memory bandwidth x 1.68 of A100's",
+        ),
+        (
+            "a run on H100",
+            "h800-sxm",
+            "measure on this part; utilization may hold: its peak is x 1.00 and its memory bandwidth x 1.00 of H100's",
+        ),
+        ("runs on H100 and A100", "h200-sxm", "measure on this part"),
+    ],
+)
+def test_c6_says_what_becomes_of_utilization_on_that_part(varied: Any, source: str, part: str, fix: str) -> None:
+    found = varied(f"utilization.source={source}", f"cluster.accelerator={part}", left_out=("cluster.peak_flops",))
+    assert [item.fix for item in findings(found) if item.code == "C6"] == [fix]
+
+
 @pytest.mark.parametrize("field", ["source", "date"])
 def test_c7_measurement_that_does_not_say_what_or_when(varied: Any, field: str) -> None:
     finding = one(varied(left_out=(f"utilization.{field}",)), "C7")
