@@ -8,6 +8,7 @@ for, and the share of the range above it counted. A test holds it against the si
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -223,8 +224,9 @@ def idle_share(estimate: Estimate, nodes: float) -> float:
     return min(1.0, max(1.0 / nodes, 1.0 / replicas))
 
 
+@lru_cache(maxsize=2)
 def odds(estimate: Estimate) -> Odds | None:
-    """The finish of a plan as a distribution; None where no finish can be told."""
+    """The finish of a plan as a distribution; None where no finish can be told. Kept of the last two: two findings ask for it."""
     if stopped(estimate) is not None:
         return None
     s, ranges = estimate.situation, ranges_of(estimate)

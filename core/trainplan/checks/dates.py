@@ -1,6 +1,7 @@
 """Findings on days after today: what a plan says was done, and is not done yet. One row for each such field of the plan.
 
-Days on which something will be (start, deadline, the end of a waiver) are no such fields.
+Days on which something will be (start, deadline, the end of a waiver) are no such fields. Signatures are held against the clock
+where their record is read (V6), which rules over its mirror in the plan.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from typing import Final
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding, Severity, budget_of
 from trainplan.plan.plan import Plan
-from trainplan.review.items import first_day
 
-Dated = tuple[str, dt.date | dt.datetime | None]
-"""A path of the plan and the day or the moment that stands there."""
+Dated = tuple[str, dt.date | None]
+"""A path of the plan and the day that stands there."""
 
 _Row = tuple[str, Severity, str, float, Callable[[Plan], Iterator[Dated]]]
 """Code, severity, what has that day, weight, and where it stands."""
@@ -23,12 +23,6 @@ _Row = tuple[str, Severity, str, float, Callable[[Plan], Iterator[Dated]]]
 
 def _built(plan: Plan) -> Iterator[Dated]:
     return ((f"data.sources.{one.name or place}.built", one.built) for place, one in enumerate(plan.data.sources))
-
-
-def _signed(plan: Plan) -> Iterator[Dated]:
-    for one in plan.readiness:
-        if one.status != "open" and one.signed_at is not None:
-            yield f"readiness.{one.item}", one.signed_at
 
 
 def _one(path: str) -> Callable[[Plan], Iterator[Dated]]:
@@ -41,13 +35,12 @@ DATED: Final[tuple[_Row, ...]] = (
     ("D19", "warning", "the last change of the preprocessing", 45, _one("data.preprocessing_changed")),
     ("D19", "warning", "shards", 45, _built),
     ("S10", "warning", "the restore drill", 30, _one("storage.last_restore_drill")),
-    ("V6", "error", "the sign-off", 1e4, _signed),
 )
 """Every day of a plan on which something was done. `tests/core/checks/test_dates` holds it against the plan's tables."""
 
 
 def not_yet(estimate: Estimate) -> list[Finding]:
-    """C4, D19, S10, V6: a day after today on which something is said to have been done."""
+    """C4, D19, S10: a day after today on which something is said to have been done."""
     today = estimate.today
     if today is None:
         return []
@@ -55,13 +48,13 @@ def not_yet(estimate: Estimate) -> list[Finding]:
         _ahead(row, path, day)
         for row in DATED
         for path, day in row[-1](estimate.plan)
-        if day is not None and (first_day(day) if isinstance(day, dt.datetime) else day) > today
+        if day is not None and day > today
     ]
 
 
-def _ahead(row: _Row, path: str, day: dt.date | dt.datetime) -> Finding:
+def _ahead(row: _Row, path: str, day: dt.date) -> Finding:
     code, severity, name, weight, _ = row
-    of = f" of {path.split('.')[-2 if path.endswith('.built') else -1]}" if path.count(".") > 1 or code == "V6" else ""
+    of = f" of {path.split('.')[-2]}" if path.count(".") > 1 else ""
     message = f"{name}{of} {'are' if name.endswith('s') else 'is'} dated {day:%Y-%m-%d}, after today: not done yet"
     return Finding(code, severity, budget_of(path), message, "the day on which it was done", (path,), weight)
 

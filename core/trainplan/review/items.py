@@ -6,7 +6,6 @@ full run is submitted. It refuses to know whether anybody signed.
 
 from __future__ import annotations
 
-import datetime as dt
 from types import MappingProxyType
 from typing import Final
 
@@ -16,7 +15,6 @@ from trainplan.review.covers import Covers, Limit, Quantities, covered
 
 DAY: Final = 86_400.0  # s
 LASTING: Final = 30  # days that a sign-off or a waiver holds at most
-_WEST: Final = dt.timezone(-dt.timedelta(hours=12))
 
 
 @frozen
@@ -178,8 +176,3 @@ BY_NAME: Final = MappingProxyType({item.name: item for item in ITEMS})
 def item_covers(item: Item, plan: Plan, quantities: Quantities) -> Covers:
     """What a sign-off of the item made now stands on."""
     return covered(plan, quantities, item.fields, item.figures)
-
-
-def first_day(moment: dt.datetime) -> dt.date:
-    """The day of a moment where days begin last, so that no clock of another place makes it one after today."""
-    return moment.date() if moment.tzinfo is None else moment.astimezone(_WEST).date()

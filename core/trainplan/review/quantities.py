@@ -13,7 +13,7 @@ from trainplan.plan.plan import Plan
 from trainplan.plan.tables import ReadinessItem
 from trainplan.quantity.figure import Figure, given, total
 from trainplan.review.covers import Quantities, changes
-from trainplan.review.items import BY_NAME, LASTING, first_day
+from trainplan.review.items import BY_NAME, LASTING
 from trainplan.review.ladder import RUNGS, rung_verdicts
 
 _ABSENT: Final = "absent from the plan file: open"
@@ -62,12 +62,8 @@ def readiness_signed(plan: Plan, quantities: Quantities, today: dt.date | None) 
 
 
 def mirror_state(entry: ReadinessItem, plan: Plan, quantities: Quantities, today: dt.date | None) -> str:
-    """What a mirrored item says, or that it is stale: a covered value moved, or it was signed too long ago, or not yet."""
-    if entry.status not in ("signed", "waived") or entry.item is None:
-        return entry.status
-    if entry.signed_at is not None and today is not None and first_day(entry.signed_at) > today:
-        return f"stale: dated {entry.signed_at:%Y-%m-%d}, after today"
-    if entry.status == "waived":
+    """What a mirrored item says, or that it is stale: a covered value moved, or it was signed too long ago."""
+    if entry.status != "signed" or entry.item is None:
         return entry.status
     moved = changes(entry.covers or {}, plan, quantities, BY_NAME[entry.item].figures)
     if moved:

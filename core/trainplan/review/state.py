@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from trainplan.plan.plan import Plan
 from trainplan.review.covers import Change, Quantities, changes
-from trainplan.review.items import ITEMS, LASTING, Item, first_day
+from trainplan.review.items import ITEMS, LASTING, Item
 from trainplan.review.ladder import ladder
 from trainplan.review.record import Act, EvidenceHash, Record
 from trainplan.review.rungs import RungReview, rung_review
@@ -104,8 +104,6 @@ def _item_state(item: Item, plan: Plan, quantities: Quantities, record: Record, 
     if last.kind in ("fail", "reopen"):
         state: State = "failed" if last.kind == "fail" else "open"
         return ItemState(item, state, last.reason or last.note, owner, last)
-    if first_day(last.at) > today:
-        return ItemState(item, "stale", f"dated {last.at.date()}, after today", owner, last)
     moved = changes(last.covers, plan, quantities, item.figures)
     if last.kind == "waive":
         return _waived(item, last, owner, moved, today)

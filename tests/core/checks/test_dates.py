@@ -13,13 +13,13 @@ from trainplan.checks import findings
 from trainplan.checks.dates import DATED
 from trainplan.finding import Finding
 from trainplan.plan.read import plan_of_text
-from trainplan.plan.tables import ReadinessItem
 from trainplan.quantity.figure import Blocked
-from trainplan.review.items import first_day
-from trainplan.review.quantities import mirror_state
 
 TO_COME = {"start", "deadline", "waiver_until"}
 """Days on which something will be."""
+
+OF_THE_RECORD = {"signed_at"}
+"""Held against the clock where the record is read."""
 
 AHEAD = {
     "utilization.date": ("C4", "the evidence of utilization is dated 2027-01-05, after today: not done yet"),
@@ -60,36 +60,15 @@ def test_a_change_to_come_makes_no_shards_old(varied: Any) -> None:
     assert [one.paths for one in found if one.code == "D19"] == [("data.preprocessing_changed",)]
 
 
-SIGNED = '\n[[readiness]]\nitem = "resume"\nstatus = "{}"\nsigned_by = "lee"\nsigned_at = {}\n'
-
-
-@pytest.mark.parametrize("status", ["signed", "waived"])
-def test_a_mirrored_signature_of_a_day_to_come_counts_nowhere(varied: Any, status: str) -> None:
-    ahead = varied(more=SIGNED.format(status, "2027-01-05T09:00:00Z"))
-    (finding,) = of(ahead, "readiness.resume")
-    assert (finding.code, finding.severity, finding.budget) == ("V6", "error", "readiness")
-    assert finding.message == "the sign-off of resume is dated 2027-01-05, after today: not done yet"
-    assert ahead.quantities["readiness.signed"] == 0
-    (entry,) = ahead.plan.readiness
-    assert mirror_state(entry, ahead.plan, ahead.quantities, ahead.today) == "stale: dated 2027-01-05, after today"
-
-
-def test_a_signature_of_today_in_the_east_is_of_no_day_to_come(varied: Any) -> None:
-    assert first_day(dt.datetime.fromisoformat("2026-12-02T08:00:00+09:00")) == dt.date(2026, 12, 1)
-    assert not of(varied(more=SIGNED.format("signed", "2026-12-02T08:00:00+09:00")), "readiness.resume")
-
-
 def test_every_date_of_the_plan_is_told_apart(planned: Any) -> None:
     fields = {name for table in _tables(type(planned())) for name, field in table.model_fields.items() if _dated(field)}
     every = plan_of_text(
         "format = 1\n[utilization]\ndate = 2026-01-01\n[data]\npreprocessing_changed = 2026-01-01\n"
-        '[[data.sources]]\nname = "web"\nbuilt = 2026-01-01\n[storage]\nlast_restore_drill = 2026-01-01\n'
-        '[[readiness]]\nitem = "resume"\nstatus = "signed"\nsigned_at = 2026-01-01T00:00:00Z\n',
+        '[[data.sources]]\nname = "web"\nbuilt = 2026-01-01\n[storage]\nlast_restore_drill = 2026-01-01\n',
         "plan.toml",
     )
     told = {path.rsplit(".", 1)[1] for row in DATED for path, day in row[-1](every) if day is not None}
-    assert fields - TO_COME == (told - {"resume"}) | {"signed_at"}
-    assert "signed_at" in ReadinessItem.model_fields
+    assert fields - TO_COME - OF_THE_RECORD == told
 
 
 def _dated(field: Any) -> bool:

@@ -223,10 +223,3 @@ def test_readiness_signed_counts_mirrors_that_are_not_stale() -> None:
     assert counted('"data.train_tokens" = "14.8T"') == 0
     assert counted("", "2026-10-01T10:00:00Z") == 0
     assert readiness_signed(PLAN, QUANTITIES, TODAY) == 0
-
-
-def test_a_signature_of_a_day_to_come_does_not_count_yet() -> None:
-    ahead = reviewed(*ALL, today=TODAY - dt.timedelta(days=2))
-    assert not ahead.ready
-    assert {one.state for one in ahead.items} == {"stale"}
-    assert ahead.items[0].why == f"dated {TODAY}, after today"

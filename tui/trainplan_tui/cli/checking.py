@@ -27,7 +27,7 @@ def run(options: Options) -> int:
 
 
 def _unmirrored(options: Options, estimate: Estimate) -> list[Finding]:
-    """V8 where the plan mirrors sign-offs that the record beside it does not have, or a harmed record; the record rules."""
+    """V6 and V8: sign-offs of a day to come, those that the record beside the plan has not, a harmed record; the record rules."""
     if not estimate.plan.readiness:
         return []
     from trainplan.files.signoffs import RecordError, recorded
@@ -40,7 +40,9 @@ def _unmirrored(options: Options, estimate: Estimate) -> list[Finding]:
     except RecordError as error:
         raise Refused(str(error)) from None
     found = review(estimate.plan, estimate.quantities, record, now.date())
-    return [item for item in review_findings(estimate.plan, found) if item.code == "V8" and item.severity != "info"]
+    return [
+        item for item in review_findings(estimate.plan, found) if item.code in ("V6", "V8") and item.severity != "info"
+    ]
 
 
 def print_finding(item: Finding) -> None:
