@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from trainplan_tui.keys import ALL_PLACES
-from trainplan_tui.panes.names import SENT, is_item, is_standing
+from trainplan_tui.keys import ADDED, ALL_PLACES
+from trainplan_tui.panes.names import FIRST, SENT, is_item, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
 
@@ -72,6 +72,7 @@ class Commands:
             "quit": self.quit,
             "cancel": self.quit,
             "suspend": host.suspend_process,
+            **{id_: partial(self._adds, id_) for id_ in ADDED},
             **{f"pane.{pane.name.digit}": self._to(i) for i, pane in enumerate(PANES)},
         }
 
@@ -110,8 +111,8 @@ class Commands:
             self._list("take_claim")
         elif is_item(row.id):
             self._review("walk")
-        elif row.id == "data.sources":
-            self._list("add")
+        elif row.id in FIRST:
+            self._adds(FIRST[row.id])
         elif row.kind == "finding":
             from trainplan_tui.sheets.remedy import edit_what_decides
 
@@ -175,7 +176,12 @@ class Commands:
     def _add(self) -> None:
         """Evidence in Readiness, a check in Pilot, one more entry elsewhere."""
         module = self.host.cursor.shown_pane.module
-        self._review("attach") if module == "ready" else self._pilot("add") if module == "pilot" else self._list("add")
+        self._review("attach") if module == "ready" else self._pilot("add") if module == "pilot" else self._adds("")
+
+    def _adds(self, id_: str) -> None:
+        from trainplan_tui.acts import adding
+
+        adding.ADDS.get(id_, adding.add)(self.host)
 
     def _remove(self) -> None:
         self._pilot("remove") if self.host.cursor.shown_pane.module == "pilot" else self._list("remove")
@@ -251,19 +257,12 @@ class Commands:
 
     def _match(self, step: int) -> None:
         """Next row with the match, in this pane; without a search, the next finding."""
-        needle = self.host.cursor.needle.lower()
-        if not needle:
+        from trainplan_tui.acts.stepping import to_match
+
+        if self.host.cursor.needle:
+            to_match(self.host, step)
+        else:
             self._next_finding(step)
-            return
-        rows = self.host.rows()
-        hits = [row for row in rows if row.id and needle in "".join(span.text for span in row.line).lower()]
-        if not hits:
-            self.host.message = f"no row here has {self.host.cursor.needle}"
-            return
-        at = self.host.cursor.position(rows)
-        places = [rows.index(row) for row in hits]
-        later = [i for i in places if i > at] if step > 0 else [i for i in reversed(places) if i < at]
-        self.host.cursor.put_at(rows, later[0] if later else places[0 if step > 0 else -1])
 
     def _next_finding(self, step: int = 1) -> None:
         if self.host.cursor.shown_pane.module == "ready":

@@ -31,7 +31,8 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 def _tasks(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = tasks(shown.estimate)
     if not listing.rows:
-        return [note_row("No tasks. Evaluation costs nothing and shows nothing. a adds one", width, glyphs)]
+        empty = note_row("No tasks. Evaluation costs nothing and shows nothing. enter adds one", width, glyphs)
+        return [BodyRow("evaluation.tasks", "figure", empty.line)]
     whole = max(width, TABLE)
     head = Canvas(whole, glyphs)
     head.put(4, listing.heads[0], "dim")
