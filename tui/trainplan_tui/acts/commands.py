@@ -270,7 +270,7 @@ class Commands:
             return
         from trainplan_tui.sheets.remedy import go_to_finding
 
-        if found := self.host.session.shown.findings:
+        if found := self.host.session.shown.counted:
             self._finding = (self._finding + step) % len(found)
             go_to_finding(self.host, self._finding)
         else:

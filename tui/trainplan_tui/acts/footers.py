@@ -138,7 +138,7 @@ def _walked(id_: str, shown: Shown) -> str:
 
 
 def _everywhere(host: Host) -> list[tuple[str, str]]:
-    shown = [("find", "find")] + ([("finding.next", "finding")] if host.session.shown.findings else [])
+    shown = [("find", "find")] + ([("finding.next", "finding")] if host.session.shown.counted else [])
     if host.session.shown.unsaved:
         shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
     elif host.session.history.at:

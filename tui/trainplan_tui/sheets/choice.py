@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.catalogue import entry
-from trainplan.estimation import Estimate, estimate
+from trainplan.estimation import Estimate
 from trainplan.plan.read import UnknownPath, Unusable
 from trainplan.quantity.figure import Blocked, Figure
 from trainplan.quantity.numbers import disk_bytes
@@ -109,7 +109,7 @@ class ChoiceSheet(Listing):
             attempt = self.host.session.attempt(self.box.path, word)
         except (Unusable, UnknownPath):
             return ("refused",)
-        figures = estimate(attempt.plan, self.host.session.today)
+        figures = self.host.session.estimated(attempt.plan)
         return (*_memory(figures), *(_step(figures) if self.box.path.startswith(LAYOUT) else _time(figures)))
 
     def tail(self, width: int) -> Sequence[Line]:
