@@ -1,4 +1,4 @@
-"""`+` and `-`: the next larger or smaller value of a field; `n` and `N`: the next row that matches."""
+"""`+` and `-`: the next larger or smaller value of a field; `=`: the saved one; `n` and `N`: the next row that matches."""
 
 from __future__ import annotations
 
@@ -81,3 +81,18 @@ def to_match(host: Host, step: int) -> None:
     places = [rows.index(row) for row in hits]
     later = [i for i in places if i > at] if step > 0 else [i for i in reversed(places) if i < at]
     host.cursor.put_at(rows, later[0] if later else places[0 if step > 0 else -1])
+
+
+def take_saved(host: Host) -> None:
+    """Take the saved value of the field under the cursor back."""
+    from trainplan.plan.leaves import typed_at
+
+    box, session = host.box(), host.session
+    if box is None:
+        host.message = "no field under the cursor"
+    elif box.path.startswith("pilot."):
+        from trainplan_tui.acts.piloting import saved_value
+
+        host.apply(box.path, saved_value(session, box.path))
+    else:
+        host.apply(box.path, typed_at(session.saved.plan, box.path))
