@@ -23,10 +23,10 @@ MOST_TRIED = 16
 
 
 COLUMNS = ((33, "memory"), (46, "room"), (57, "wall time"), (67, "cost"), (79, "ends"))
-LAYOUT_COLUMNS = ((33, "memory"), (44, "room"), (60, "predicted step"), (70, "sent"))
+LAYOUT_COLUMNS = ((33, "memory"), (46, "room"), (62, "predicted step"), (73, "sent"))
 SHARDING = "parallelism.sharding"
-SHARDING_COLUMNS = ((22, "memory"), (33, "room"), (42, "step"), (51, "sent"))
-SHARDS, SHARDS_END = 54, 76
+SHARDING_COLUMNS = ((22, "memory"), (34, "room"), (45, "step"), (55, "sent"))
+SHARDS, SHARDS_END = 58, 80
 """Cells where the list of shardings says what each shards; left out where the window has no room for the longest."""
 LAYOUT = ("parallelism.", "training.", "batch.")
 """Fields of a layout move memory and the predicted step, never the planned time, which rests on utilization."""
@@ -85,10 +85,12 @@ class ChoiceSheet(Listing):
         if len(self.box.choices) > MOST_TRIED:
             canvas.put(34, self._title(word), "dim")
             return canvas.line()
+        before = 11 if self.box.path == SHARDING else 22
         for (end, _), text in zip(self._columns(), self._effect(word), strict=False):
             if end > width:
                 break  # a column without room is left out whole
-            canvas.right(end, text, "error" if text.startswith("OVER") else "text")
+            canvas.right(end, text, "error" if text.startswith("OVER") else "text", start=before + 2)
+            before = end
         if self._tells_shards(width):
             canvas.put(SHARDS, _shards(word), "dim", end=width)
         return canvas.line()
