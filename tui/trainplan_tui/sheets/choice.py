@@ -16,7 +16,7 @@ from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.dates import money
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
-from trainplan_tui.widgets.line import LineEdit
+from trainplan_tui.widgets.line import SHELL, LineEdit
 
 MOST_TRIED = 16
 """Lists up to this length say what each choice would do; longer ones say what each is."""
@@ -126,7 +126,7 @@ class ChoiceSheet(Listing):
             self.host.close_sheet()
         elif key == "enter":
             self._choose(shown)
-        elif not self.move(key, len(shown)):
+        elif key in SHELL or not self.move(key, len(shown)):
             self.line = self.line.take(key, character) or self.line
             self.at = min(self.at, max(0, len(self.shown()) - 1))
 

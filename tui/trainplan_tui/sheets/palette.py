@@ -9,7 +9,7 @@ from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
-from trainplan_tui.widgets.line import LineEdit
+from trainplan_tui.widgets.line import SHELL, LineEdit
 
 
 class PaletteSheet(Listing):
@@ -102,7 +102,7 @@ class PaletteSheet(Listing):
             self._enter()
         elif key == "tab":
             self._complete()
-        elif not self.move(key, len(self.found())):
+        elif key in SHELL or not self.move(key, len(self.found())):
             self.line = self.line.take(key, character) or self.line
             self.at = 0
 
