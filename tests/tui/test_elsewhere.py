@@ -110,8 +110,9 @@ async def test_a_source_is_offered_where_one_can_be_added(play, example: str) ->
                     offered.setdefault(pane, set()).add(app.row().id)
 
     await play(example, then=then)
-    assert set(offered) == {1}
+    assert set(offered) == {1, 7}
     assert all(id_.startswith(("data.sources", "data.stages")) for id_ in offered[1])
+    assert all(id_.startswith("evaluation.tasks") for id_ in offered[7])
 
 
 async def test_a_walk_offers_no_signature_that_it_would_refuse(play, example: str) -> None:

@@ -129,7 +129,7 @@ async def test_a_sheet_over_the_first_picture_stands_with_its_keys(pictures) -> 
     from trainplan_tui.sheets.palette import PaletteSheet
 
     session = Session(open_plan(PLANS[0]), DAY, pending=True)
-    app = PlanApp(PALETTE, UNICODE, Keymap(), session, lambda app: PaletteSheet(app, "data."))
+    app = PlanApp(PALETTE, UNICODE, Keymap(), session, lambda app: PaletteSheet(app, lambda key: None, "data."))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         await pilot.pause()

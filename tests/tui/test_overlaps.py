@@ -14,22 +14,50 @@ SHEETS = ("x", "enter 16T enter d", "4 enter", "8 j j j j x", ": s p", "0 enter"
 
 @pytest.fixture
 def overwritten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """What was written over letters or digits."""
+    """What was written over letters or digits, or with no blank between them and it: two columns that read as one number.
+
+    A line that is laid into another one as it is (`Canvas.spans`) was seen when it was made.
+    """
     found: list[tuple[str, str]] = []
-    write = spans._Cells.write
+    write, laid = spans._Cells.write, spans.Canvas.spans
+    inside: list[None] = []
 
     def watched(self, start: int, text: str, look: object) -> int:
-        old = "".join(self.characters[start : start + cells(text)])
+        stop = start + cells(text)
+        old = "".join(self.characters[start:stop])
         if text.strip() and any(a.isalnum() and a != b for a, b in zip(old, text.ljust(len(old)), strict=False)):
             found.append((old, text))
+        before, behind = "".join(self.characters[:start]), "".join(self.characters[stop:])
+        if not inside and text and (_joined(before, text) or _joined(text, behind)):
+            found.append((before[-20:], text + behind[:20]))
         return write(self, start, text, look)
 
+    def lay(self, *args: object, **options: object) -> int:
+        inside.append(None)
+        try:
+            return laid(self, *args, **options)
+        finally:
+            inside.pop()
+
     monkeypatch.setattr(spans._Cells, "write", watched)
+    monkeypatch.setattr(spans.Canvas, "spans", lay)
     return found
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("plan", ["llama-3.1-8b", "deepseek-v3"])
+def _joined(left: str, right: str) -> bool:
+    return left[-1:].isalnum() and right[:1].isalnum()
+
+
+PLANS = [path.stem for path in sorted((ROOT / "plans").glob("*.toml"))]
+
+
+@pytest.mark.parametrize(
+    ("plan", "size"),
+    [
+        *((plan, size) for plan in ("llama-3.1-8b", "deepseek-v3") for size in SIZES),
+        *((plan, size) for plan in PLANS for size in ((60, 18), (80, 24), (160, 45))),
+    ],
+)
 async def test_panes_write_over_nothing(play, overwritten, plan: str, size: tuple[int, int]) -> None:
     async def look(app, pilot) -> None:
         for _ in range(200):
@@ -47,6 +75,33 @@ async def test_panes_write_over_nothing(play, overwritten, plan: str, size: tupl
                     app.do("pane.view")
 
     await play((ROOT / "plans" / f"{plan}.toml").read_text(encoding="utf-8"), "", size, then=look)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+async def test_choices_of_a_layout_write_over_nothing(play, overwritten, plan: str) -> None:
+    """Models of any size: 1,452.1 GiB stands beside OVER 1313.1."""
+
+    async def look(app, pilot) -> None:
+        overwritten.clear()
+        for path in ("parallelism.sharding", "parallelism.schedule", "training.optimizer", "utilization.evidence"):
+            app.start_edit(path)
+            app.paint()
+            app.close_sheets()
+        assert not overwritten, overwritten[:3]
+
+    await play((ROOT / "plans" / f"{plan}.toml").read_text(encoding="utf-8"), "", then=look)
+
+
+async def test_a_long_task_stands_apart_from_its_tokens(play, overwritten) -> None:
+    """mmlu of a model of this size takes minutes and seconds: nine cells."""
+    text = (ROOT / "plans" / "llama-3.1-405b.toml").read_text(encoding="utf-8")
+    tasks = (
+        '[evaluation]\ninterval_tokens = "200B"\naccelerators = 32\n[[evaluation.tasks]]\ntask = "mmlu"\nshots = 5\n'
+    )
+    app = await play(text.split("[evaluation]")[0] + tasks, "8")
+    row = next(line for line in app.seen if line[1:].strip().startswith("mmlu"))
+    assert "14min 24s" in row
+    assert not overwritten, overwritten[:3]
 
 
 @pytest.mark.parametrize("size", SIZES[:4])

@@ -444,3 +444,23 @@ async def test_the_side_marks_checks_as_the_matrix_does(play, example) -> None:
     app = await play(example, "0 j j", (160, 45))
     assert any("│   ✓ " in line for line in app.seen), app.seen
     assert not any("│   + " in line for line in app.seen)
+
+
+async def test_a_signed_item_shows_what_was_attested_and_what_a_new_signature_needs(play, example) -> None:
+    async def then(app, pilot) -> None:
+        await _open(app, pilot, "dashboards")
+        points = len(app.session.shown.reviewed.now.items[6].item.attested)
+        assert sum("[ ]" in line for line in lines_of(app)) == points
+        await _press(app, f"{'space j ' * points} S {KIM} enter enter enter seen enter")
+        app.paint()
+        assert app.session.shown.reviewed.now.items[6].state == "signed"
+        seen = lines_of(app)
+        assert sum("[x]" in line for line in seen) == points
+        assert not any("[ ]" in line for line in seen)
+        assert _at(app, "attested with the signature of kim")
+        assert _at(app, "a new signature needs each point answered again")
+        await _press(app, "S")
+        assert "signed by kim" in " ".join(lines_of(app))
+        assert "not attested" not in " ".join(lines_of(app))
+
+    await play(example, "", size=(100, 40), then=then)

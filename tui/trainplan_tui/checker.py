@@ -47,10 +47,10 @@ class Checker:
         """A pane is drawn: its fixes are tried; the rest happens in panes alone that show what lies beside the plan."""
         self._try_fixes(session)
         entered, self._shown = module != self._shown, module
-        mirrored = session.dossier is None and bool(session.shown.plan.readiness)
-        if module not in LOOKING and not mirrored:
+        unchecked = session.dossier is not None and session.dossier.at is None
+        if module not in LOOKING and not unchecked:
             return
-        if entered or session.dossier is None:
+        if (entered and module in LOOKING) or session.dossier is None:
             from trainplan_tui.acts.recording import read_record
 
             read_record(session)

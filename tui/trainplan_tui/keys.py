@@ -88,12 +88,20 @@ KEYS: tuple[Key, ...] = (
     Key("row.open", ("o",), "open", "open the source, evidence or line under the cursor", "rows"),
     Key("row.copy", ("y",), "copy", "copy the row, tree or table; also into a file", "rows"),
     Key("pane.plain", ("P",), "plain", "plain text of the pane into a file", "panes"),
-    Key("row.add", ("a",), "add", "add a source, stage, task or check; attach evidence in Readiness", "tables"),
+    Key("row.add", ("a",), "add", "add a source, stage, batch, task or check; attach evidence in Readiness", "tables"),
     Key("row.remove", ("delete", "D"), "remove", "remove the row", "tables"),
     Key("row.raise", ("K",), "up", "move the source or stage up", "tables"),
     Key("row.lower", ("J",), "down", "move the source or stage down", "tables"),
     Key("weights.normalise", (), "normalise", "divide the weights of the stage by their sum", "tables"),
     Key("sources.read", (), "read", "read a manifest's counts into the sources", "navigate"),
+    Key("sources.add", (), "source", "add a source of training text", "navigate"),
+    Key("stages.add", (), "stage", "add a stage of the run", "navigate"),
+    Key("stages.weights", (), "mixture", "add a mixture: give a stage weights of its own", "navigate"),
+    Key("batches.add", (), "batch", "add an entry to the batch schedule", "navigate"),
+    Key("tasks.add", (), "task", "add an evaluation task", "navigate"),
+    Key("checks.add", (), "check", "add a check to a rung of the pilot", "navigate"),
+    Key("rungs.add", (), "rung", "add a rung of one's own to the pilot", "navigate"),
+    Key("evidence.add", (), "evidence", "add evidence: attach a file to a readiness item", "navigate"),
     Key("quit", ("q",), "quit", "quit, asks when unsaved", "navigate"),
     Key("suspend", ("ctrl+z",), "suspend", "suspend, where a shell can resume"),
     Key("cancel", ("ctrl+c",), "cancel", "as quit in navigate, as back elsewhere"),
@@ -117,6 +125,11 @@ KEYS: tuple[Key, ...] = (
     Key("toggle", ("space",), "tick", "tick, fold or cycle", "items"),
 )
 """Section 7 of the drawings, in its order."""
+
+ADDED: tuple[str, ...] = tuple(
+    key.id for key in KEYS if (key.id.endswith(".add") and key.id != "row.add") or key.id == "stages.weights"
+)
+"""Commands that add an entry to a list of the plan, or a mixture to a stage."""
 
 LEADING: tuple[str, ...] = ("pane.previous", "pane.next", "find", "finding.next", "palette")
 """What leads to another place from everywhere, beside the digits: over a sheet that is read too."""

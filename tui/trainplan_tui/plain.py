@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from trainplan.checks import findings
@@ -14,8 +15,10 @@ from trainplan.views.mixing import mixture_of
 from trainplan_tui.text.folding import folded
 
 
-def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> list[str]:
-    """Fields, then what follows from them, in lines of at most 100 columns."""
+def plain_table(
+    table: Table, now: Estimate, saved: Estimate | None = None, claimed: Sequence[Finding] = ()
+) -> list[str]:
+    """Fields, then what follows from them, in lines of at most 100 columns; `claimed` are findings of the record."""
     fields = [row for row in table.rows if isinstance(row, FieldRow)]
     figures = [row for row in table.rows if isinstance(row, FigureRow)]
     lines = [f"{table.title}, decided here"] if fields else []
@@ -24,13 +27,15 @@ def plain_table(table: Table, now: Estimate, saved: Estimate | None = None) -> l
     listings = (*mixture_of(table.budget, now), *listings_of(table.budget, now))
     listed = [line for one in listings for line in ("", f"{table.title}, {one.title}", *_listed(one))]
     lines += [*listed, *follows] if table.budget in LISTED else [*follows, *listed]
-    found = findings_of(table.budget, now)
+    found = [*claimed, *findings_of(table.budget, now)] if table.budget in CLAIMED else findings_of(table.budget, now)
     if found:
         lines += ["", f"{table.title}, findings", *(line for item in found for line in _finding(item))]
     lines = lines if lines[0] else lines[1:]
     return [piece for line in lines for piece in folded(line, 100, 4)]
 
 
+CLAIMED: Final = ("overview", "readiness")
+"""Budgets among whose findings stand those of the record."""
 LISTED: Final = ("tokens", "pilot", "readiness")
 """Budgets whose rows are a listing, which comes first."""
 

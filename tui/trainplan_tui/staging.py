@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from trainplan.estimation import estimate
-from trainplan.files.signoffs import record_path
 from trainplan.plan.edit import Edited
 from trainplan.plan.read import open_plan
 from trainplan.review import signing
@@ -15,7 +14,7 @@ from trainplan.review.items import BY_NAME
 from trainplan.review.ladder import RUNGS, ladder
 from trainplan.review.measuring import Measurement, with_checks
 from trainplan.review.mirror import mirrored
-from trainplan.review.record import Act, line_of, read_record
+from trainplan.review.record import Act, line_of, read_record, record_path
 from trainplan.review.rungs import measurement
 from trainplan.review.signing import Answers
 

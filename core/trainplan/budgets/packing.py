@@ -60,6 +60,11 @@ def packing_budget(s: Situation, mixture: MixtureBudget, length: Figure, flops: 
     return PackingBudget(cut, _padding(s, groups, length), saving, _cuts(groups, parts))
 
 
+def padding_at(s: Situation, mixture: MixtureBudget, length: Figure) -> Figure:
+    """Share of batches that is padding at a sequence length (tokens), which differs between stretches of a run."""
+    return _padding(s, _groups(s, mixture), length)
+
+
 def _groups(s: Situation, mixture: MixtureBudget) -> list[Documents]:
     found: list[Documents] = []
     for row, source in zip(mixture.rows, s.plan.data.sources, strict=True):

@@ -34,9 +34,12 @@ class ReliabilityBudget:
 
 
 def reliability_budget(
-    s: Situation, step_time: Figure, compute_time: Figure, checkpoint: CheckpointBudget
+    s: Situation, step_time: Figure, compute_time: Figure, checkpoint: CheckpointBudget, blocking: Figure
 ) -> ReliabilityBudget:
-    """The plan's interval, or the best feasible one in whole steps, and its expected slowdown."""
+    """The plan's interval, or the best feasible one in whole steps, and its expected slowdown.
+
+    `blocking` is evaluation that stops training (s): jobs of a time-limited run do it too.
+    """
     stall = checkpoint.checkpoint_stall
     mtbf = f.time_between_failures(
         s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.fixed_failures_per_day"]
@@ -61,7 +64,7 @@ def reliability_budget(
         effective_time_ratio=f.effective_time_ratio(interval, stall, recovery, mtbf),
         loss_per_failure=f.loss_per_failure(recovery, interval),
         spares=f.spares(s["reliability.failures_per_node_day"], s["cluster.nodes"], s["reliability.repair_time"]),
-        queue_time=_queue_time(s, f.busy_time(compute_time, slow), step_time, stall),
+        queue_time=_queue_time(s, f.busy_time(compute_time, slow, blocking), step_time, stall),
     )
 
 
@@ -91,16 +94,19 @@ def _longest(s: Situation, step_time: Figure, stall: Figure) -> Figure:
 def _queue_time(s: Situation, busy: Figure, step_time: Figure, stall: Figure) -> Figure:
     if s.plan.reliability.job_time_limit is None:
         return NO_WAITS
+    return f.queue_time(jobs(s, busy, step_time, stall), s["schedule.queue_gap"], s["reliability.restart_time"])
+
+
+def jobs(s: Situation, busy: Figure, step_time: Figure, stall: Figure) -> Figure:
+    """Jobs in which a run is busy so long (s) under the plan's time limit; blocked by R4 where one is over before it trains."""
     useful = job_time(s, step_time, stall)
-    if isinstance(useful, Figure) and useful <= 0.0:
-        return blocked("R4", "s")
-    jobs = f.job_count(busy, useful)
-    return f.queue_time(jobs, s["schedule.queue_gap"], s["reliability.restart_time"])
+    return blocked("R4") if isinstance(useful, Figure) and useful <= 0.0 else f.job_count(busy, useful)
 
 
 def job_time(s: Situation, step_time: Figure, stall: Figure) -> Figure:
     """What one job trains under the plan's time limit, s; 0 where it is over before."""
-    return f.time_in_job(s["reliability.job_time_limit"], step_time, stall, s["reliability.restart_time"])
+    restart = s["reliability.restart_time"]
+    return f.time_in_job(s["reliability.job_time_limit"], f.grace(step_time, stall), restart)
 
 
 def expected_failures(wall_time: Figure, mtbf: Figure) -> Figure:

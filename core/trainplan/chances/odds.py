@@ -96,6 +96,7 @@ class Odds:
     ranges: Ranges
     compute: float
     still: float
+    blocking: float
     useful: float
     between: float
     idle: float
@@ -124,11 +125,11 @@ class Odds:
         return high
 
     def _busy_until(self, seconds: float) -> float:
-        """What of a time is left for the run itself, waits between its jobs taken off."""
+        """What of a time is left for training, waits between its jobs and evaluation that stops it taken off."""
         if self.useful == math.inf:
-            return seconds
+            return seconds - self.blocking
         jobs = math.floor((seconds + self.between) / (self.useful + self.between))
-        return max(jobs * self.useful, seconds - jobs * self.between)
+        return max(jobs * self.useful, seconds - jobs * self.between) - self.blocking
 
     def _kept(self, rate: _AtRate, busy: float) -> float:
         """The chance at one failure rate: over luck with failures, the share of utilization that is fast enough.
@@ -236,7 +237,8 @@ def odds(estimate: Estimate) -> Odds | None:
     return Odds(
         ranges=ranges,
         compute=float(estimate.speed.compute_time),
-        still=float(s["schedule.planned_downtime"]) + float(estimate.evaluation.blocking_time),
+        still=float(s["schedule.planned_downtime"]),
+        blocking=float(estimate.evaluation.blocking_time),
         useful=float(useful),
         between=float(s["schedule.queue_gap"]) + float(s["reliability.restart_time"]) if limited else 0.0,
         idle=idle_share(estimate, nodes),

@@ -12,7 +12,9 @@ from typing import Final
 from trainplan.alternatives.offload import step_in, updated_on_host
 from trainplan.alternatives.reverse import tried
 from trainplan.budgets.memory.recipe import all_on_host
-from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count
+from trainplan.budgets.memory.stages import V_SHAPED
+from trainplan.budgets.memory.states import held
+from trainplan.budgets.recipe import ONE_COPY, moment_bytes, moment_count, table_moment_bytes
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
 from trainplan.quantity.figure import Figure
@@ -29,7 +31,7 @@ PATHS: Final = ("cluster.host_memory_per_node", "training.optimizer_offload", "s
 def host_memory(estimate: Estimate) -> list[Finding]:
     """M10: host memory does not hold what is offloaded to it and a node's share of a save, or has less than the usual margin."""
     host = estimate.situation["cluster.host_memory_per_node"]
-    parts = _parts(estimate)
+    parts = parts_on_host(estimate)
     if not isinstance(host, Figure) or not parts:
         return []
     needed, states, size = sum(parts.values()), parts.get(STATES, 0.0), float(host)
@@ -82,7 +84,7 @@ def loaded_by_each(estimate: Estimate) -> list[Finding]:
 STATES: Final = "offloaded states"
 
 
-def _parts(estimate: Estimate) -> dict[str, float]:
+def parts_on_host(estimate: Estimate) -> dict[str, float]:
     """Bytes in the host memory of one node, by what they are; those that are none are left out."""
     checkpoint, nodes = estimate.checkpoint.checkpoint, estimate.situation["cluster.nodes"]
     staged = 0.0
@@ -114,7 +116,21 @@ def _offloaded_states(estimate: Estimate) -> float:
     parameters = updated_on_host(step_in(estimate))
     if not isinstance(parameters, Figure):
         return 0.0
-    return float(parameters) * float(estimate.situation["cluster.accelerators_per_node"]) * _bytes_each(estimate)
+    of_a_rank = float(parameters) * _bytes_each(estimate) + _more_of_tables(estimate)
+    return of_a_rank * float(estimate.situation["cluster.accelerators_per_node"])
+
+
+def _more_of_tables(estimate: Estimate) -> float:
+    """Bytes that an end rank's embedding table and head have beyond as much of a matrix; none where the optimizer is alike."""
+    s = estimate.situation
+    each = table_moment_bytes(s)
+    if each is None:
+        return 0.0
+    parts = held(s, estimate.model, estimate.mesh)
+    both = s.plan.parallelism.pipeline == 1 or s.plan.parallelism.schedule in V_SHAPED
+    elements = float(parts.table) + (float(parts.own_head) if both else 0.0)
+    ranks = 1.0 if s.word("parallelism.sharding") == "none" else float(parts.ranks)
+    return elements / float(parts.tensor) / ranks * float(each)
 
 
 def _bytes_each(estimate: Estimate) -> float:

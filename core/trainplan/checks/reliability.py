@@ -8,10 +8,11 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
-from trainplan.budgets.reliability import job_time
+from trainplan.budgets.reliability import job_time, jobs
 from trainplan.checks.storage import counted, spell
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
+from trainplan.formulas import reliability as f
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import whole
 
@@ -43,16 +44,21 @@ def interval_off(estimate: Estimate) -> list[Finding]:
         not isinstance(estimate.plan.reliability.checkpoint_interval, str),
     )
     if own and used < shortest:
-        return [_interval("error", f"below the shortest feasible one, {spell(shortest)}", estimate, shortest)]
+        return [_interval("error", f"below the shortest feasible one, {spell(shortest)}", estimate, spell(shortest))]
     if limit is not None and used > float(limit):
-        return [
-            _interval("error", f"above the job's time limit, {spell(float(limit))}: nothing is saved", estimate, best)
-        ]
+        said = f"above the job's time limit, {spell(float(limit))}: nothing is saved"
+        return [_interval("error", said, estimate, _inside_a_job(estimate, float(shortest), float(best)))]
     if best / 2.0 <= used <= best * 2.0:
         return []
     if own:
-        return [_interval("warning", f"{_times(used, best)} the best one, {spell(best)}", estimate, best)]
+        return [_interval("warning", f"{_times(used, best)} the best one, {spell(best)}", estimate, spell(best))]
     return [_bound(estimate, float(used), float(best))]
+
+
+def _inside_a_job(estimate: Estimate, shortest: float, best: float) -> str:
+    """The best interval, or as long as a job trains; no interval where that is below the shortest feasible one."""
+    longest = float(job_time(estimate.situation, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
+    return spell(min(best, longest)) if longest >= shortest else "a longer limit"
 
 
 def _times(used: float, best: float) -> str:
@@ -61,13 +67,11 @@ def _times(used: float, best: float) -> str:
     return f"{written} times" if used > best else f"1/{written} of"
 
 
-def _interval(severity: str, said: str, estimate: Estimate, fix: float) -> Finding:
+def _interval(severity: str, said: str, estimate: Estimate, fix: str) -> Finding:
     message = f"checkpoint interval {spell(estimate.faults.interval)} is {said}"
     paths = ("reliability.checkpoint_interval", "reliability.job_time_limit")
     weight = 1e5 if severity == "error" else 40
-    return Finding(
-        "R2", "error" if severity == "error" else "warning", "reliability", message, spell(fix), paths, weight
-    )
+    return Finding("R2", "error" if severity == "error" else "warning", "reliability", message, fix, paths, weight)
 
 
 def _bound(estimate: Estimate, used: float, best: float) -> Finding:
@@ -118,23 +122,21 @@ def slow_restore(estimate: Estimate) -> list[Finding]:
 def many_jobs(estimate: Estimate) -> list[Finding]:
     """R4: the run is longer than one job may be, or a job is over before it trains."""
     limit, s = estimate.plan.reliability.job_time_limit, estimate.situation
-    step, stall, slow = estimate.speed.step_time, estimate.checkpoint.checkpoint_stall, estimate.faults.slowdown
+    step, stall = estimate.speed.step_time, estimate.checkpoint.checkpoint_stall
     if limit is None or not isinstance(step, Figure) or not isinstance(stall, Figure):
         return []
     restart, paths = s["reliability.restart_time"], ("reliability.job_time_limit", "reliability.restart_time")
-    least = float(restart + 2.0 * (step + stall))
-    if float(limit) <= least:
-        grace = spell(float(2.0 * (step + stall)))
-        message = f"a job of {spell(float(limit))} trains nothing: a start takes {spell(restart)}, the grace at its end {grace}"
-        fix = f"a limit of {spell(60.0 * (least // 60.0 + 1.0))} and more"
+    if job_time(s, step, stall) <= 0.0:
+        before = f.grace(step, stall)
+        said = f"a start takes {spell(restart)}, the grace at its end {spell(before)}"
+        message = f"a job of {spell(float(limit))} trains nothing: {said}"
+        fix = f"a limit of {spell(60.0 * (float(restart + before) // 60.0 + 1.0))} and more"
         return [Finding("R4", "error", "reliability", message, fix, paths, 1e5)]
-    if not isinstance(slow, Figure) or not isinstance(estimate.speed.compute_time, Figure):
+    busy = f.busy_time(estimate.speed.compute_time, estimate.faults.slowdown, estimate.evaluation.blocking_time)
+    count = jobs(s, busy, step, stall)
+    if not isinstance(count, Figure) or count <= 1.0:
         return []
-    busy = float(estimate.speed.compute_time * slow)
-    jobs = min(busy / float(job_time(s, step, stall)), 1e12)
-    if jobs <= 1.0:
-        return []
-    message = f"the run takes {counted(ceil(jobs), 'job')} of {spell(float(limit))}"
+    message = f"the run takes {counted(min(float(count), 1e12), 'job')} of {spell(float(limit))}"
     fix = "requeue, a job array of one at a time, or a chain of dependencies"
     return [Finding("R4", "info", "reliability", message, fix, paths[:1])]
 

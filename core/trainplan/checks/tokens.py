@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainplan.budgets.packing import padding_at
 from trainplan.checks.amounts import at_least
 from trainplan.checks.handling import HANDLING_CHECKS
 from trainplan.checks.passes import PASS_CHECKS
@@ -52,17 +53,31 @@ def less_than_a_step(estimate: Estimate) -> list[Finding]:
 
 
 def padded_batches(estimate: Estimate) -> list[Finding]:
-    """D28: much of a batch is padding, which steps, compute and passes take for tokens of documents."""
-    share, train = estimate.packing.padding_share, estimate.tokens.train_tokens
-    if not isinstance(share, Figure) or not isinstance(train, Figure) or share <= PADDED:
+    """D28: much of the batches is padding, which steps, compute and passes take for tokens of documents."""
+    train, told = estimate.tokens.train_tokens, _of_documents(estimate)
+    if told is None or not isinstance(train, Figure) or told >= (1.0 - PADDED) * float(train):
         return []
+    share = 1.0 - told / float(train)
     message = (
-        f"{100 * share:.1f} % of a batch is padding: {amount(train * (1.0 - share), 3)} of {amount(train)} train tokens are of "
+        f"{100 * share:.1f} % of a batch is padding: {amount(told, 3)} of {amount(train)} train tokens are of "
         "documents, and steps and passes count all"
     )
     return [
         Finding("D28", "warning", "tokens", message, 'packing = "best-fit"', ("data.packing", "data.train_tokens"), 55)
     ]
+
+
+def _of_documents(estimate: Estimate) -> float | None:
+    """Train tokens that are no padding, each stretch at its own length; None where nothing is padded, or it is not told."""
+    if estimate.plan.data.packing != "pad":
+        return None
+    found = 0.0
+    for one in estimate.tokens.stretches:
+        share = padding_at(estimate.situation, estimate.mixture, one.sequence_length)
+        if not isinstance(share, Figure) or not isinstance(one.tokens, Figure):
+            return None
+        found += float(one.tokens) * (1.0 - float(share))
+    return found
 
 
 def few_tokens(estimate: Estimate) -> list[Finding]:

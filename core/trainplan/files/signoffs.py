@@ -12,18 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from trainplan.files.writing import folder_synced, sentence
-from trainplan.review.record import Act, Record, line_of, read_record
+from trainplan.review.record import Act, Record, line_of, read_record, record_path
 
 READ_LIMIT: Final = 64_000_000  # bytes
 
 
 class RecordError(Exception):
     """A record that cannot be read or written, in one sentence."""
-
-
-def record_path(plan: Path) -> Path:
-    """`PLAN.signoffs.jsonl` beside `PLAN.toml`."""
-    return plan.with_name(f"{plan.name.removesuffix('.toml')}.signoffs.jsonl")
 
 
 def recorded(plan: Path, now: dt.datetime | None = None) -> Record:

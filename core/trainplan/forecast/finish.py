@@ -14,7 +14,7 @@ from trainplan.budgets.reliability import job_time
 from trainplan.chances.odds import idle_share, stopped
 from trainplan.chances.ranges import Ranges, ranges_of
 from trainplan.estimation import Estimate
-from trainplan.forecast.histories import Histories, Work, histories
+from trainplan.forecast.histories import Work, histories
 from trainplan.forecast.spread import Driver, drivers
 from trainplan.quantity.figure import KINDS, RANK, Blocked, Figure, Quantity, blocked, given
 
@@ -81,8 +81,8 @@ def _finishes(estimate: Estimate, ranges: Ranges, draws: int, generator: Any) ->
     rate = np.exp(ranges.rate_spread * generator.standard_normal(draws))
     done = histories(_work(estimate, compute, float(estimate.faults.mtbf) / rate), draws, generator)
     s = estimate.situation
-    still = float(s["schedule.planned_downtime"]) + float(estimate.evaluation.blocking_time)
-    return done.busy + done.short + still + _waits(estimate, done)
+    busy = done.busy + done.short + float(estimate.evaluation.blocking_time)
+    return busy + float(s["schedule.planned_downtime"]) + _waits(estimate, busy)
 
 
 def _drawn(ranges: Ranges, draws: int, generator: Any) -> Any:
@@ -110,7 +110,7 @@ def _work(estimate: Estimate, compute: Any, mtbf: Any) -> Work:
     )
 
 
-def _waits(estimate: Estimate, done: Histories) -> Any:
+def _waits(estimate: Estimate, busy: Any) -> Any:
     """Waits and starts between the jobs of a time-limited run."""
     import numpy as np
 
@@ -119,7 +119,7 @@ def _waits(estimate: Estimate, done: Histories) -> Any:
         return 0.0
     useful = float(job_time(s, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
     between = float(s["schedule.queue_gap"]) + float(s["reliability.restart_time"])
-    return (np.ceil((done.busy + done.short) / useful) - 1.0) * between
+    return (np.ceil(busy / useful) - 1.0) * between
 
 
 def _costs(estimate: Estimate, finish: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from trainplan.budgets.reliability import job_time
 from trainplan.chances.ranges import TENTH, Ranges
 from trainplan.estimation import Estimate
 from trainplan.formulas import reliability as f
@@ -80,16 +79,21 @@ def _finish(estimate: Estimate, speed: float = 1.0, rate: float = 1.0, recovery:
         )
     except OverflowError:
         return math.inf
-    busy = float(estimate.speed.compute_time) * speed * slow
-    blocking = float(estimate.evaluation.blocking_time)
-    return busy + blocking + float(s["schedule.planned_downtime"]) + _waits(estimate, busy, recovery)
+    compute = float(estimate.speed.compute_time) * speed
+    busy = float(f.busy_time(compute, slow, float(estimate.evaluation.blocking_time)))
+    return busy + float(s["schedule.planned_downtime"]) + _waits(estimate, busy, recovery)
 
 
 def _waits(estimate: Estimate, busy: float, recovery: float) -> float:
-    s, gap = estimate.situation, estimate.situation["schedule.queue_gap"]
-    if estimate.plan.reliability.job_time_limit is None or not isinstance(gap, Figure) or not math.isfinite(busy):
-        return 0.0
-    useful = float(job_time(s, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
-    return float(
-        f.queue_time(float(f.job_count(busy, useful)), float(gap), float(s["reliability.restart_time"]) * recovery)
+    """What lies between jobs whose starts take `recovery` times the plan's; infinite where a job is over before it trains."""
+    s, gap, limit = (
+        estimate.situation,
+        estimate.situation["schedule.queue_gap"],
+        estimate.plan.reliability.job_time_limit,
     )
+    if limit is None or not isinstance(gap, Figure) or not math.isfinite(busy):
+        return 0.0
+    before = float(f.grace(float(estimate.speed.step_time), float(estimate.checkpoint.checkpoint_stall)))
+    restart = float(s["reliability.restart_time"]) * recovery
+    useful = float(f.time_in_job(float(limit), before, restart))
+    return float(f.queue_time(float(f.job_count(busy, useful)), float(gap), restart)) if useful > 0.0 else math.inf

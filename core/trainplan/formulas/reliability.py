@@ -8,6 +8,10 @@ from trainplan.quantity.numeric import ceil, exp, floor, maximum, minimum, poiss
 DEFINITION = "definition"
 KOKOLIS = "Kokolis et al., HPCA 2025, arXiv 2410.21680"
 DALY = "Daly 2006, FGCS 22(3): higher order estimate of the optimum checkpoint interval"
+GRACE = (
+    "section 6.3 of the research notes: two steps and two saves; the minute is that of the batch script, whose signal Slurm may "
+    "send 60 s early"
+)
 YOUNG = "Young 1974: first order approximation to the optimum checkpoint interval"
 
 
@@ -117,10 +121,16 @@ def expected_failures(wall: float, between_failures: float) -> float:
     return wall / between_failures
 
 
-@formula("s", source="section 6.3 of the research notes: a grace of two steps and two saves before the time limit")
-def time_in_job(limit: float, step: float, stall: float, restart: float) -> float:
+@formula("s", source=GRACE)
+def grace(step: float, stall: float) -> float:
+    """Time before a job's limit at which it is told to save and end: two steps and two saves, a minute at the least."""
+    return maximum(2.0 * (step + stall), 60.0)
+
+
+@formula("s", source=DEFINITION)
+def time_in_job(limit: float, before_limit: float, restart: float) -> float:
     """What one job of a time-limited run trains: its limit less a start and the grace before the limit, 0 where none is left."""
-    return maximum(limit - 2.0 * (step + stall) - restart, 0.0)
+    return maximum(limit - before_limit - restart, 0.0)
 
 
 @formula("1", source="section 6.3 of the research notes: ceil(time / (limit - grace))")
@@ -136,9 +146,9 @@ def queue_time(jobs: float, gap: float, restart: float) -> float:
 
 
 @formula("s", source=DEFINITION)
-def busy_time(compute: float, slow: float) -> float:
-    """Compute time with failures and checkpoints."""
-    return compute * slow
+def busy_time(compute: float, slow: float, evaluation: float) -> float:
+    """What the jobs of a run do: compute time with failures and checkpoints, and evaluation that stops training."""
+    return compute * slow + evaluation
 
 
 @formula("currency", source="definition")

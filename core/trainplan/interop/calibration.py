@@ -1,7 +1,8 @@
 """What logs measured beside what the plan assumes, and the one edit that writes it there with its evidence.
 
-Utilization is worked out anew from tokens a second by the plan's convention and peak; a printed TFLOP/s is never used. A value
-that cannot be, such as a utilization above 1, is said and not written. Nothing is written that the log did not measure.
+Utilization is worked out anew from tokens a second by the plan's convention and peak, with the layers that ran; a printed TFLOP/s
+is never used for it, only against it. A value that cannot be, such as a utilization above 1, or of another model, is said and not
+written. Nothing is written that the log did not measure.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.estimation import estimate as estimated
 from trainplan.formulas import steptime as f
 from trainplan.interop.logs.measured import ENOUGH, STEADY, Measured, Measurement
+from trainplan.interop.ran import Ran, ran, rung_estimate, same_model
 from trainplan.plan.edit import resolve
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
@@ -53,14 +54,20 @@ def measurement_for(estimate: Estimate) -> Measurement:
     )
 
 
-def calibration(estimate: Estimate, measured: Measured, names: str, today: dt.date) -> Calibration:
-    """A measurement beside the plan. `names` are the logs, as the evidence will name them."""
-    use, notes = _utilization(estimate, measured), list[str]()
-    step = _step_time(estimate, measured)
+def calibration(estimate: Estimate, measured: Measured, names: str, today: dt.date, rung: str = "") -> Calibration:
+    """A measurement beside the plan. `names` are the logs, as the evidence will name them; `rung` is the one they are of, or ""."""
+    run, notes = ran(estimate, measured, rung), list[str]()
+    use, step = (
+        (None, None) if run.refused else (_utilization(estimate, measured, run), _step_time(estimate, measured, run))
+    )
     predicted = _plain(estimate.step.predicted_step_time)
-    ratio = step / predicted if step and predicted and _same_world(estimate, measured) else None
+    alike = _same_world(estimate, measured) and run.whole
+    ratio = step / predicted if step and predicted and alike else None
     sparse = estimate.model.shape.expert_layers is not None
-    edits = {**_claim(estimate, measured, use, names, today, notes), **_memory(estimate, measured, notes)}
+    edits = {} if run.refused else _claim(estimate, measured, use, run, names, today, notes)
+    notes.extend((*run.doubts, run.refused) if run.refused else run.doubts)
+    peak = _memory_ratio(estimate, measured, run, rung, notes)
+    edits |= {} if peak is None else {"memory.calibration": float(f"{peak:.4g}")}
     edits |= _stall(estimate, measured, notes)
     notes.extend(_doubts(estimate, measured, use))
     return Calibration(
@@ -92,35 +99,23 @@ def _planned(estimate: Estimate) -> dict[str, float | None]:
     }
 
 
-def _utilization(estimate: Estimate, measured: Measured) -> float | None:
-    """Rate x FLOP of a token by the plan's convention, at the length that ran / peak."""
-    flops, peak = _token_flops(estimate, measured), _plain(estimate.speed.peak_flops)
+def _utilization(estimate: Estimate, measured: Measured, run: Ran) -> float | None:
+    """Rate x FLOP of a token by the plan's convention, at the length and with the layers that ran / peak."""
+    flops, peak = _plain(run.estimate.speed.flops_per_token), _plain(estimate.speed.peak_flops)
     return None if flops is None or peak is None else measured.rate * flops / peak
 
 
-def _step_time(estimate: Estimate, measured: Measured) -> float | None:
-    """Time of a step of the plan at the measured rate; at another length, at the measured utilization."""
+def _step_time(estimate: Estimate, measured: Measured, run: Ran) -> float | None:
+    """Time of a step of the plan at the measured rate; at another length or with fewer layers, at the measured utilization."""
     tokens, world = _plain(estimate.tokens.global_batch_tokens), _plain(estimate.mesh.world_size)
     if tokens is None or world is None:
         return None
-    ran, planned = _token_flops(estimate, measured), _plain(estimate.speed.flops_per_token)
-    return tokens / (measured.rate * world) * (planned / ran if ran and planned else 1.0)
+    flops, planned = _plain(run.estimate.speed.flops_per_token), _plain(estimate.speed.flops_per_token)
+    return tokens / (measured.rate * world) * (planned / flops if flops and planned else 1.0)
 
 
 def _length(estimate: Estimate) -> float | None:
     return _plain(estimate.tokens.stretches[-1].sequence_length)
-
-
-def _same_length(estimate: Estimate, measured: Measured) -> bool:
-    return measured.sequence is None or measured.sequence == _length(estimate)
-
-
-def _token_flops(estimate: Estimate, measured: Measured) -> float | None:
-    """FLOP of a token by the plan's convention, at the length that the log ran."""
-    if measured.sequence is None or _same_length(estimate, measured):
-        return _plain(estimate.speed.flops_per_token)
-    data = estimate.plan.data.model_copy(update={"sequence_length": int(measured.sequence), "stages": ()})
-    return _plain(estimated(estimate.plan.model_copy(update={"data": data})).speed.flops_per_token)
 
 
 def _same_world(estimate: Estimate, measured: Measured) -> bool:
@@ -136,7 +131,7 @@ def evidence_of(estimate: Estimate, measured: Measured) -> str:
 
 
 def _claim(
-    estimate: Estimate, measured: Measured, use: float | None, names: str, today: dt.date, notes: list[str]
+    estimate: Estimate, measured: Measured, use: float | None, run: Ran, names: str, today: dt.date, notes: list[str]
 ) -> dict[str, Any]:
     if use is None:
         notes.append("utilization needs a model, a length and an accelerator; nothing of it is written")
@@ -150,7 +145,7 @@ def _claim(
     found: dict[str, Any] = {
         "utilization.value": float(f"{use:.4g}"),
         "utilization.evidence": evidence_of(estimate, measured),
-        "utilization.source": _source(measured, names),
+        "utilization.source": _source(measured, run, names),
         "utilization.date": day,
     }
     claim = estimate.plan.utilization
@@ -160,7 +155,7 @@ def _claim(
     return found
 
 
-def _source(measured: Measured, names: str) -> str:
+def _source(measured: Measured, run: Ran, names: str) -> str:
     parts = [
         f"{names}, {measured.framework}",
         measured.counted(),
@@ -168,6 +163,8 @@ def _source(measured: Measured, names: str) -> str:
     ]
     if measured.world is not None:
         parts.append(numbered(measured.world, "device"))
+    if not run.whole:
+        parts.append(numbered(run.layers or 0.0, "layer"))
     if measured.peak is not None:
         parts.append(f"{'reserved' if measured.peak_reserved else 'allocated'} peak {measured.peak / 2**30:.2f} GiB")
     if measured.stall is not None:
@@ -175,21 +172,24 @@ def _source(measured: Measured, names: str) -> str:
     return ", ".join(parts)
 
 
-def _memory(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str, Any]:
+def _memory_ratio(estimate: Estimate, measured: Measured, run: Ran, rung: str, notes: list[str]) -> float | None:
+    """Measured peak over the estimated one of just what ran: the plan, or the exported run of its rung."""
     if measured.peak is None:
-        return {}
-    estimated = _plain(estimate.memory.reserved if measured.peak_reserved else estimate.memory.allocated)
+        return None
+    same = _same_world(estimate, measured) and same_model(estimate, measured, run)
+    of_rung = rung_estimate(estimate, measured, run, rung)
+    ledger = (of_rung or estimate).memory
+    estimated = _plain(ledger.reserved if measured.peak_reserved else ledger.allocated)
     if estimated is None:
         notes.append("the plan has no memory estimate to calibrate")
-        return {}
+        return None
     ratio = measured.peak / estimated
-    same = _same_world(estimate, measured) and _same_length(estimate, measured)
-    if not same or not PLAUSIBLE[0] <= ratio <= PLAUSIBLE[1]:
+    if not (same or of_rung) or not PLAUSIBLE[0] <= ratio <= PLAUSIBLE[1]:
         notes.append(
             f"peak memory is {ratio:.2f} of the plan's, on another layout, length or scale; memory.calibration is left alone"
         )
-        return {}
-    return {"memory.calibration": float(f"{ratio:.4g}")}
+        return None
+    return ratio
 
 
 def _stall(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str, Any]:

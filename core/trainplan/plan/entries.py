@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from trainplan.plan.edit import Edited, PathOf, resolve
+from trainplan.plan.edit import Edited, PathOf, literal_of_typed, resolve
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import PlanError, Unusable, plan_of_text
@@ -145,6 +145,42 @@ def with_task(text: str, plan: Plan, words: str, file: str) -> Edited:
     if len(parts) == 2:
         items["shots"] = parts[1]
     return _appended(text, ("evaluation", "tasks"), items, file)
+
+
+def with_batch(text: str, plan: Plan, words: str, file: str) -> Edited:
+    """One more entry of the batch schedule from `FROM_TOKENS SEQUENCES`, in its place by tokens. Raises Unusable.
+
+    A first entry that does not begin at 0 gets one before it, with the batch that the plan has.
+    """
+    parts = words.split()
+    try:
+        begin = parse(parts[0], "tokens") if len(parts) == 2 else None
+    except UnitError:
+        begin = None
+    if begin is None:
+        wanted = "the tokens from which it holds, and sequences in a step: 250B 1024"
+        raise Unusable((PlanError(file, 1, 1, "batch.schedule", wanted, ""),))
+    schedule, now = plan.batch.schedule, plan.batch.global_batch_sequences
+    items = {"from_tokens": literal_of_typed(parts[0]), "global_batch_sequences": literal_of_typed(parts[1])}
+    if not schedule:
+        first = [f"{{ from_tokens = 0, global_batch_sequences = {int(now)} }}"] if begin > 0 and now else []
+        entry = f"{{ {', '.join(f'{key} = {value}' for key, value in items.items())} }}"
+        return _edited(text, [(("batch", "schedule"), f"[{', '.join([*first, entry])}]")], file)
+    after = _appended(text, ("batch", "schedule"), items, file)
+    place = sum(one.from_tokens is None or one.from_tokens <= begin for one in schedule)
+    if place == len(schedule):
+        return after
+    try:
+        moved = move_entry(after.text, ("batch", "schedule", len(schedule)), place)
+    except SpliceError as error:
+        raise _unusable(file, error) from None
+    return Edited(moved, plan_of_text(moved, file))
+
+
+def with_mixture(text: str, plan: Plan, stage: int, weights: Mapping[str, float], file: str) -> Edited:
+    """Weights of its own for a stage. Raises Unusable."""
+    literal = literal_of({name: float(f"{weight:.12g}") for name, weight in weights.items()})
+    return _edited(text, [(("data", "stages", stage, "weights"), literal)], file)
 
 
 def _appended(text: str, path: PathOf, items: Mapping[str, str], file: str) -> Edited:

@@ -123,14 +123,14 @@ def unknown_end(name: str, table: PathOf) -> tuple[str, str]:
 
 def _known_end(nearest: str, table: PathOf) -> str:
     """The nearest name; else all tables, or the first fields and how many more."""
-    if nearest:
-        return f". Nearest: {nearest}"
-    known = known_fields(table) if table else known_tables()
-    if not known:
-        return ""
-    told = known[:FIELDS] if table else known
-    more = f" and {len(known) - len(told)} more" if len(known) > len(told) else ""
-    return f". Known here: {', '.join(told)}{more}"
+    listed = _listed(known_fields(table), FIELDS) if table else _listed(known_tables())
+    return f". Nearest: {nearest}" if nearest else listed
+
+
+def _listed(known: tuple[str, ...], most: int | None = None) -> str:
+    """The first of what is known, and how many more."""
+    more = f" and {len(known) - most} more" if most and len(known) > most else ""
+    return f". Known here: {', '.join(known[:most])}{more}" if known else ""
 
 
 FIELDS: Final = 12
@@ -258,7 +258,7 @@ def _catalogue_faults(plan: Plan) -> list[Fault]:
 
 def _no_entry(path: PathOf, kind: str, name: str) -> Fault:
     nearest = nearest_name(name, names(kind))
-    end = f". Nearest: {nearest}" if nearest else ""
+    end = f". Nearest: {nearest}" if nearest else _listed(names(kind), FIELDS)
     return Fault(path, f'{path[-1]} is "{name}", not in the catalogue of {kind}{end}', nearest)
 
 

@@ -10,8 +10,9 @@ from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.evidence.published import published_runs
 from trainplan.files.standing import Standing
-from trainplan.finding import Finding
+from trainplan.finding import ORDER, Finding
 from trainplan.forecast.finish import Forecast, forecast
+from trainplan.review.findings import claims
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,5 +43,6 @@ def facts_of(
     changed: tuple[str, ...] = (),
 ) -> Facts:
     """The facts of a plan whose estimate and standing are at hand: with its findings, each fix tried, and its forecast."""
-    found = findings(estimate, published_runs())
+    told = (*claims(standing.review), *findings(estimate, published_runs()))
+    found = tuple(sorted(told, key=lambda finding: ORDER[finding.severity]))
     return Facts(name, file, __version__, estimate, forecast(estimate), found, standing, remarks or {}, changed)

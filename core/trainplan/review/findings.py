@@ -17,6 +17,7 @@ from trainplan.review.rungs import Loosening, RungReview
 from trainplan.review.state import Review
 
 _REVIEW: Final = "PLAN.signoffs.jsonl"
+_RULES: Final = "the record rules; write the item again"
 
 
 def review_findings(plan: Plan, found: Review) -> tuple[Finding, ...]:
@@ -24,6 +25,15 @@ def review_findings(plan: Plan, found: Review) -> tuple[Finding, ...]:
     told = [finding for rung in found.rungs for finding in _rung_findings(rung)]
     told += _order(found) + _items(found) + _measured(found) + _record(found)
     told += _edited(plan, found)
+    return tuple(sorted(told, key=lambda finding: ORDER[finding.severity]))
+
+
+def claims(found: Review) -> tuple[Finding, ...]:
+    """What the plan says of items and the record beside it does not, and harm to the record: V8 and V6, errors first.
+
+    They are findings of the plan's file itself: whoever counts its findings counts them.
+    """
+    told = [finding for finding in _record(found) if finding.severity != "info"]
     return tuple(sorted(told, key=lambda finding: ORDER[finding.severity]))
 
 
@@ -150,7 +160,7 @@ def _record(found: Review) -> list[Finding]:
     ]
     told += [_ready("V8", "info", "", str(note), "") for note in found.record.notes]
     told += [
-        _ready("V8", "error" if _claimed(line) else "warning", "", line, "the record rules; write the item again")
+        _ready("V8", "error" if _claimed(line) else "warning", line.split(" ", 1)[0], line, _RULES)
         for line in found.unmirrored
     ]
     return told

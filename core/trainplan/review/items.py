@@ -176,3 +176,8 @@ BY_NAME: Final = MappingProxyType({item.name: item for item in ITEMS})
 def item_covers(item: Item, plan: Plan, quantities: Quantities) -> Covers:
     """What a sign-off of the item made now stands on."""
     return covered(plan, quantities, item.fields, item.figures)
+
+
+def record_name(plan: str) -> str:
+    """The name of the record of all acts about items, beside a plan's file: `PLAN.signoffs.jsonl` of `PLAN.toml`."""
+    return f"{plan.removesuffix('.toml')}.signoffs.jsonl"

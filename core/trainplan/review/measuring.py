@@ -18,7 +18,7 @@ from trainplan.plan.read import PlanError, UnknownPath, Unusable, plan_of_text
 from trainplan.plan.splice import append_entry, remove_entry, remove_value, set_value
 from trainplan.plan.tree import SpliceError
 from trainplan.quantity.unit import UnitError, parse
-from trainplan.review.ladder import CheckState, ladder, rung_names, threshold
+from trainplan.review.ladder import RUNGS, CheckState, ladder, rung_names, threshold
 
 FIELDS: Final = ("measured", "pass_if", "evidence")
 """Fields of a check that a person fills in."""
@@ -135,6 +135,21 @@ def with_check(text: str, plan: Plan, rung: str, metric: str, pass_if: str, file
     items = {"metric": literal_of(metric), "pass_if": literal_of(pass_if.strip())}
     after = append_entry(text, ("pilot", place, "checks"), items)
     return Edited(after, plan_of_text(after, file))
+
+
+def with_rung(text: str, plan: Plan, rung: str, after: str, question: str, check: tuple[str, str], file: str) -> Edited:
+    """The text with a rung of the team's own that comes after another, and its first check. Raises Unusable."""
+    if rung in rung_names(plan):
+        raise _unusable(file, f"pilot.{rung}", f"there is a rung {rung}")
+    if after not in RUNGS:
+        raise _unusable(file, f"pilot.{rung}", f'"{after}" is none of the seven rungs: {", ".join(RUNGS)}')
+    items = {"rung": literal_of(rung), "after": literal_of(after)}
+    items |= {"question": literal_of(question)} if question else {}
+    try:
+        text = append_entry(text, ("pilot",), items)
+    except SpliceError as error:
+        raise _unusable(file, f"pilot.{rung}", str(error)) from None
+    return with_check(text, plan_of_text(text, file), rung, *check, file)
 
 
 def without_check(text: str, plan: Plan, rung: str, metric: str, file: str) -> Edited:

@@ -13,6 +13,7 @@ from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
 from trainplan.plan.read import plan_of_text
 from trainplan.plan.splice import append_entry, remove_value, set_value
+from trainplan.plan.tables import ReadinessItem
 from trainplan.review.covers import Quantities, Value, mirrored_covers
 from trainplan.review.items import BY_NAME
 from trainplan.review.record import Act
@@ -44,6 +45,22 @@ def mirrored(text: str, plan: Plan, act: Act, quantities: Quantities, file: str,
     if act.kind in ("sign", "waive"):
         text = _covering(text, place, mirrored_covers(plan, quantities, BY_NAME[act.subject].fields, _figures(act)))
     return Edited(text, plan_of_text(text, file))
+
+
+def unsigned(text: str, plan: Plan, file: str) -> Edited:
+    """The text with every item open, for a plan that goes on under another name: its record stays beside the old one.
+
+    Who owns an item stays. Raises SpliceError where the text cannot take it and Unusable where the result is no plan.
+    """
+    for place, entry in enumerate(plan.readiness):
+        if mirrors(entry):
+            text = _replaced(text, plan, place, {"status": "open"})
+    return Edited(text, plan_of_text(text, file))
+
+
+def mirrors(entry: ReadinessItem) -> bool:
+    """Whether an item says anything of the record: a state, who signed, over what."""
+    return entry.status != "open" or bool({*_FIELDS[1:], "covers"} & entry.model_fields_set)
 
 
 def _replaced(text: str, plan: Plan, place: int, fields: Mapping[str, Any]) -> str:

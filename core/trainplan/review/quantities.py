@@ -1,13 +1,14 @@
 """`pilot.passed` and `readiness.signed`: what the plan's own tables say, as figures for every table and export.
 
-They come from the plan alone, so that an estimate needs no other file; the record beside the plan rules in `review`.
+They come from the plan alone, so that an estimate needs no other file. Where the record beside the plan is at hand it rules:
+whoever shows an estimate puts its count in place of the mirror's.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainplan.plan.plan import Plan
 from trainplan.plan.tables import ReadinessItem
@@ -15,6 +16,9 @@ from trainplan.quantity.figure import Figure, given, total
 from trainplan.review.covers import Quantities, changes
 from trainplan.review.items import BY_NAME, LASTING
 from trainplan.review.ladder import RUNGS, rung_verdicts
+
+if TYPE_CHECKING:
+    from trainplan.review.record import EvidenceHash, Record
 
 _ABSENT: Final = "absent from the plan file: open"
 
@@ -59,6 +63,31 @@ def readiness_signed(plan: Plan, quantities: Quantities, today: dt.date | None) 
             key = item.name.replace("-", "_")
             parts[key] = given(f"readiness.{item.name}", float(told == "signed"), "1", told, kind="file")
     return total(**parts)
+
+
+def signed_by_record(
+    plan: Plan, quantities: Quantities, today: dt.date, record: Record, broken: Mapping[EvidenceHash, str]
+) -> Figure:
+    """Items of ten that the record has as signed, not stale and over evidence that is what it was; what the plan claims is none."""
+    from trainplan.review.state import item_states
+
+    parts = dict(_ITEMS)
+    mirrored = {entry.item for entry in plan.readiness}
+    for one in item_states(plan, quantities, record, today, broken):
+        name = one.item.name
+        if one.last is not None or name in mirrored:
+            told = one.state if one.state == "signed" or not one.why else f"{one.state}: {one.why}"
+            signed = float(one.state == "signed")
+            parts[name.replace("-", "_")] = given(f"readiness.{name}", signed, "1", told, kind="file")
+    return total(**parts)
+
+
+def item_words(signed: Figure) -> Mapping[str, str]:
+    """What `readiness.signed` counts of each item: `signed`, or its state and why."""
+    return {
+        name.replace("_", "-"): "open" if (told := item.origin.source) == _ABSENT else told
+        for name, item in signed.named_inputs()
+    }
 
 
 def mirror_state(entry: ReadinessItem, plan: Plan, quantities: Quantities, today: dt.date | None) -> str:

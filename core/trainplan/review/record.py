@@ -12,9 +12,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from trainplan.review.covers import Covers
+from trainplan.review.items import record_name
 
 Kind = Literal["sign", "waive", "fail", "note", "attach", "reopen", "mode", "loosen"]
 KINDS: Final = get_args(Kind)
@@ -87,6 +89,11 @@ class Record:
         """Whether one person may both make the evidence and sign."""
         modes = [act for act in self.acts if act.kind == "mode" and act.subject == ONE_PERSON]
         return bool(modes) and modes[-1].verdict != "off"
+
+
+def record_path(plan: Path) -> Path:
+    """`PLAN.signoffs.jsonl` beside `PLAN.toml`."""
+    return plan.with_name(record_name(plan.name))
 
 
 def line_of(act: Act, before: bytes) -> bytes:

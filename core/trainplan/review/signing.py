@@ -59,7 +59,7 @@ def sign_refusals(
     found = [
         "" if saved else UNSAVED,
         _failed(failed),
-        f"not attested: {'; '.join(opened)}" if opened else "",
+        _not_attested(opened, signature_now(record, item.name)) if opened else "",
         f"evidence is not what was attached: {', '.join(changed)}. Attach it again" if changed else "",
         ""
         if evidence or answers.note.strip()
@@ -67,6 +67,22 @@ def sign_refusals(
         "" if answers.signer.strip() else "no signer",
     ]
     return tuple(line for line in found if line)
+
+
+def signature_now(record: Record, subject: str) -> Act | None:
+    """The signature that is the last answer about an item; None where nobody signed, or somebody answered otherwise since."""
+    deciding = [
+        act for act in record.acts if act.subject == subject and act.kind in ("sign", "waive", "fail", "reopen")
+    ]
+    return deciding[-1] if deciding and deciding[-1].kind == "sign" else None
+
+
+def _not_attested(opened: Sequence[str], last: Act | None) -> str:
+    """The points that wait for an answer; of a signed item, that those of its signature are not taken over."""
+    if last is None:
+        return f"not attested: {'; '.join(opened)}"
+    by = f"signed by {last.signer} on {last.at:%Y-%m-%d}"
+    return f"{by}; a new signature needs each point attested again: {'; '.join(opened)}"
 
 
 def _failed(failed: Sequence[str]) -> str:

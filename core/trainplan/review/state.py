@@ -79,9 +79,20 @@ def review(
 
     `broken` is evidence that is not what was signed over, with a sentence for each.
     """
-    items = tuple(_without(_item_state(item, plan, quantities, record, today), broken or {}) for item in ITEMS)
+    items = item_states(plan, quantities, record, today, broken)
     rungs = tuple(rung_review(rung, plan, quantities, record, today, broken) for rung in ladder(plan))
     return Review(items, rungs, record, tuple(_unmirrored(plan, record, items)))
+
+
+def item_states(
+    plan: Plan,
+    quantities: Quantities,
+    record: Record,
+    today: dt.date,
+    broken: Mapping[EvidenceHash, str] | None = None,
+) -> tuple[ItemState, ...]:
+    """The ten items, as `review` has them."""
+    return tuple(_without(_item_state(item, plan, quantities, record, today), broken or {}) for item in ITEMS)
 
 
 def _without(one: ItemState, broken: Mapping[EvidenceHash, str]) -> ItemState:

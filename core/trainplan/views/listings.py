@@ -19,7 +19,7 @@ from trainplan.quantity.numbers import Scale, Style, disk_bytes, time
 from trainplan.quantity.unit import amount, time_said
 from trainplan.review.items import ITEMS
 from trainplan.review.ladder import ladder
-from trainplan.review.quantities import mirror_state
+from trainplan.review.quantities import item_words
 
 GIB = 2.0**30
 CATEGORIES = (
@@ -168,14 +168,22 @@ def rungs(estimate: Estimate) -> Listing:
 
 
 def items(estimate: Estimate) -> Listing:
-    """The ten items as the plan mirrors them; the record beside the plan rules, which `review` reads."""
+    """The ten items as `readiness.signed` counts them: by the record where it was read, else as the plan mirrors them."""
+    signed = estimate.quantities["readiness.signed"]
+    words = item_words(signed) if isinstance(signed, Figure) else {}
     entries = {entry.item: entry for entry in estimate.plan.readiness}
     found: list[tuple[str, ...]] = []
     for item in ITEMS:
         entry = entries.get(item.name)
-        state = mirror_state(entry, estimate.plan, estimate.quantities, estimate.today) if entry else "open"
-        found.append((item.name, state, (entry.signed_by or entry.owner or "") if entry else "", item.question))
-    return Listing("items, as the plan file mirrors them", ("item", "state", "by", "asks"), tuple(found))
+        found.append(
+            (
+                item.name,
+                words.get(item.name, "open"),
+                (entry.signed_by or entry.owner or "") if entry else "",
+                item.question,
+            )
+        )
+    return Listing("items of readiness", ("item", "state", "by", "asks"), tuple(found))
 
 
 def listings_of(budget: str, estimate: Estimate) -> Sequence[Listing]:

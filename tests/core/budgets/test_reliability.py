@@ -98,23 +98,41 @@ def test_interval_is_at_least_a_write_and_an_upload(varied: Any) -> None:
 
 
 def test_job_time_limit_caps_the_interval_and_costs_waits(varied: Any) -> None:
-    """Of a job a start and a grace of two steps and two saves are left out; between two lie the wait and the next one's start."""
+    """Of a job a start and the grace, here of a minute, are left out; between two lie the wait and the next one's start."""
     long = ("data.train_tokens=100000T", "schedule.queue_gap=1h", "reliability.restart_time=2min")
     found = varied(*long, "reliability.job_time_limit=10min")
     busy = number(found, "compute.compute_time") * number(found, "reliability.slowdown")
     step, stall = number(found, "compute.step_time"), number(found, "storage.checkpoint_stall")
     assert number(found, "reliability.interval") <= 600 + step
-    jobs = math.ceil(busy / (600 - 2 * (step + stall) - 120))
+    assert 2 * (step + stall) < 60
+    jobs = math.ceil(busy / (600 - 60 - 120))
     assert number(found, "compute.queue_time") == (jobs - 1) * (3600.0 + 120.0)
     assert number(varied(), "compute.queue_time") == 0
     assert number(varied("reliability.job_time_limit=1d"), "compute.queue_time") == 0
 
 
 def test_a_job_that_is_over_before_it_trains_gets_nowhere(varied: Any) -> None:
-    """The default start takes 15 minutes."""
-    assert number(varied("reliability.job_time_limit=16min"), "compute.queue_time") == 0
-    found = varied("reliability.job_time_limit=15min")
+    """The default start takes 15 minutes, the grace one at the least."""
+    assert number(varied("reliability.job_time_limit=17min"), "compute.queue_time") == 0
+    found = varied("reliability.job_time_limit=16min")
     assert {found.quantities[key].code for key in ("compute.queue_time", "compute.wall_time")} == {"R4"}
+
+
+def test_a_grace_is_two_steps_and_two_saves_and_a_minute_at_least() -> None:
+    assert f.grace(1.0, 5.0) == 60.0
+    assert f.grace(10.0, 25.0) == 70.0
+
+
+def test_jobs_do_the_evaluation_that_stops_training(varied: Any) -> None:
+    """It was in the wall time and the batch script, and not in the jobs that the waits are counted by."""
+    task = '\n[[evaluation.tasks]]\ntask = "mmlu"\nitems = 1_000_000\n'
+    limits = ("reliability.job_time_limit=30min", "schedule.queue_gap=1h", "evaluation.mode=in-loop")
+    found = varied(*limits, "data.train_tokens=100000T", "evaluation.interval_tokens=1T", more=task)
+    busy = number(found, "compute.compute_time") * number(found, "reliability.slowdown")
+    stops, useful = number(found, "evaluation.blocking_time"), 1800 - 60 - 900
+    assert math.ceil((busy + stops) / useful) > math.ceil(busy / useful)
+    between = 3600 + 900
+    assert number(found, "compute.queue_time") == (math.ceil((busy + stops) / useful) - 1) * between
 
 
 def test_own_interval_is_taken_as_it_is(varied: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from trainplan.alternatives.changes import single_changes
 from trainplan.checks import findings, findings_at_once
+from trainplan.checks.host import parts_on_host
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
 
@@ -146,6 +147,25 @@ def test_m10_counts_activations_that_wait_on_the_host(varied: Varied) -> None:
     assert not found(varied(*own, f"cluster.host_memory_per_node={int(enough * 1.01)}"), "M10")
     (finding,) = found(varied(*own, f"cluster.host_memory_per_node={int(enough * 0.99)}"), "M10")
     assert "GiB of activations, of" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("layout", "tables", "ranks"),
+    [
+        ((), 2, 16),
+        (("parallelism.tensor=2",), 2, 16),
+        (("parallelism.pipeline=2", "parallelism.sharding=zero-3"), 1, 8),
+    ],
+)
+def test_m10_counts_what_muon_keeps_more_of_tables(
+    varied: Varied, layout: tuple[str, ...], tables: int, ranks: int
+) -> None:
+    """Two moments of the embedding table and the head against one of Lion, 4 bytes each, on the 8 ranks of a node."""
+    own = ("training.framework=deepspeed", "training.optimizer_offload=true", "storage.async_checkpoint=false", *layout)
+    lion, muon = (sum(parts_on_host(varied(f"training.optimizer={name}", *own)).values()) for name in ("lion", "muon"))
+    s = varied(*own).situation
+    table = float(varied(*own).model.padded_vocabulary) * float(s["model.hidden_size"])
+    assert muon - lion == pytest.approx(tables * table / ranks * 4 * 8, rel=1e-9)
 
 
 def test_m11_m12_and_m13(varied: Varied) -> None:

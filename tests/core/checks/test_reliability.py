@@ -44,6 +44,14 @@ def test_r2_interval_that_cannot_be_held(varied: Any) -> None:
     above = one(varied("reliability.job_time_limit=10min", "reliability.checkpoint_interval=20min"), "R2")
     assert above.severity == "error"
     assert above.message == "checkpoint interval 20min is above the job's time limit, 10min: nothing is saved"
+    assert above.fix == "a longer limit"  # a start alone takes 15min
+
+
+def test_r2_names_no_interval_that_a_job_does_not_reach(varied: Any) -> None:
+    """The best one takes 15min 20s; it was named where a job of 20 minutes trains for four."""
+    above = one(varied("reliability.job_time_limit=20min", "reliability.checkpoint_interval=25min"), "R2")
+    assert (above.severity, above.fix) == ("error", "4min")
+    assert one(varied("reliability.job_time_limit=1h", "reliability.checkpoint_interval=2h"), "R2").fix == "15min 20s"
 
 
 def test_r2_says_what_holds_the_automatic_interval(varied: Any) -> None:
@@ -68,10 +76,10 @@ def test_r4many_jobs(varied: Any) -> None:
 
 
 def test_r4_a_job_that_trains_nothing(varied: Any) -> None:
-    finding = one(varied("reliability.job_time_limit=15min"), "R4")
-    assert (finding.severity, finding.fix) == ("error", "a limit of 16min and more")
-    assert finding.message.startswith("a job of 15min trains nothing: a start takes 15min, the grace at its end ")
-    assert "R4" not in codes(varied("reliability.job_time_limit=16min", "data.train_tokens=1M"))
+    finding = one(varied("reliability.job_time_limit=16min"), "R4")
+    assert (finding.severity, finding.fix) == ("error", "a limit of 17min and more")
+    assert finding.message == "a job of 16min trains nothing: a start takes 15min, the grace at its end 60 s"
+    assert "R4" not in codes(varied("reliability.job_time_limit=17min", "data.train_tokens=1M"))
 
 
 def test_r5_spares(varied: Any) -> None:

@@ -282,3 +282,10 @@ def test_padding_is_not_tokens_of_documents() -> None:
     assert not found("D28", sources=ALONE, packing="best-fit")
     assert found("D28", sources=[ALONE[0] | {"mean_document_tokens": 8110}], packing="pad")
     assert not found("D28", sources=[ALONE[0] | {"mean_document_tokens": 8111}], packing="pad")
+
+
+def test_padding_is_counted_at_the_length_of_each_stage() -> None:
+    """900 tokens of each sequence, of 8,192 in 14T and of 131,072 in 1.6T: 1.538T and 0.011T, not all as in the last stage."""
+    stages = [{"name": "main", "until_tokens": "14T"}, {"name": "long", "sequence_length": 131_072}]
+    padded = one("D28", sources=ALONE, packing="pad", stages=stages)
+    assert padded.message.startswith("90.1 % of a batch is padding: 1.55T of 15.6T train tokens are of documents")

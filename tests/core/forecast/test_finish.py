@@ -174,6 +174,18 @@ def test_drivers_are_in_the_order_of_their_reach(varied: Any) -> None:
     assert all(driver.low_finish < driver.high_finish for driver in found.drivers)
 
 
+def test_a_longer_start_leaves_a_job_less_time(varied: Any) -> None:
+    """Twice the detection and the start are the plan that says so; the job was taken to train as long as before."""
+    limits = ("reliability.job_time_limit=2h", "schedule.queue_gap=6h")
+    found = forecast(varied(*LONG, *limits, "reliability.checkpoint_interval=30min"), 100)
+    (start,) = (one for one in found.drivers if one.path == "reliability.restart_time")
+    twice = ("reliability.restart_time=30min", "reliability.detection_time=10min")
+    there = varied(*LONG, *limits, "reliability.checkpoint_interval=30min", *twice)
+    assert start.high_finish == pytest.approx(point(there, "compute.wall_time"), rel=1e-9)
+    short = forecast(varied(*LONG, "reliability.job_time_limit=25min"), 100)
+    assert [one.high_finish for one in short.drivers if one.path == "reliability.restart_time"] == [math.inf]
+
+
 def test_a_time_limit_adds_waits_to_every_history(varied: Any) -> None:
     free = value(forecast(varied(*LONG), 500), "finish.p50")
     waits = value(forecast(varied(*LONG, "reliability.job_time_limit=1d", "schedule.queue_gap=6h"), 500), "finish.p50")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from trainplan.files.signoffs import RecordError, appended, record_path, recorded
-from trainplan.review.record import Act, EvidenceHash, line_of, read_record
+from trainplan.files.signoffs import RecordError, appended, recorded
+from trainplan.review.record import Act, EvidenceHash, line_of, read_record, record_path
 
 NOW = dt.datetime(2026, 11, 29, 12, tzinfo=dt.UTC)
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from trainplan.estimation import estimate
-from trainplan.files.signoffs import appended, record_path
+from trainplan.files.signoffs import appended
 from trainplan.plan.read import open_plan
 from trainplan.review.items import ITEMS, item_covers
 from trainplan.review.ladder import RUNGS
-from trainplan.review.record import Act, EvidenceHash
+from trainplan.review.record import Act, EvidenceHash, record_path
 from trainplan_tui.cli import main
 
 PLAN = """format = 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from trainplan.files.signoffs import appended
 from trainplan.plan.read import open_plan
+from trainplan.review.record import Act
 from trainplan_tui.cli import main
 from trainplan_tui.sheets.beginning import examples
 
@@ -39,6 +42,7 @@ SIGNED_ITEM = '\n[[readiness]]\nitem = "tokenizer"\nstatus = "signed"\n'
 
 async def test_a_recent_plan_says_how_many_items_are_signed_and_the_panes_stand_above(plan: Path, drive: Drive) -> None:
     plan.write_text(plan.read_text(encoding="utf-8") + SIGNED_ITEM, encoding="utf-8")
+    appended(plan, Act("sign", "tokenizer", "osei", dt.datetime.now(dt.UTC), author="kim", verdict="pass"))
     async with drive(plan):
         pass
     async with drive() as app:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from trainplan_tui.keys import ALL_PLACES
-from trainplan_tui.panes.names import SENT, is_item, is_standing
+from trainplan_tui.keys import ADDED, ALL_PLACES
+from trainplan_tui.panes.names import FIRST, SENT, is_item, is_standing
 from trainplan_tui.panes.specs import PANES
 from trainplan_tui.sheets.sheet import Host
+
+if TYPE_CHECKING:
+    from trainplan.estimation import Estimate, Value
 
 
 class Commands:
@@ -50,11 +54,11 @@ class Commands:
             "field.up": lambda: self._step(1),
             "field.down": lambda: self._step(-1),
             "field.saved": self._saved_value,
-            "find": lambda: self._open("finding", "FindSheet"),
+            "find": lambda: self._open("finding", "FindSheet", self._tree),
             "find.next": lambda: self._match(1),
             "find.previous": lambda: self._match(-1),
             "finding.next": self._next_finding,
-            "palette": lambda: self._open("palette", "PaletteSheet"),
+            "palette": lambda: self._open("palette", "PaletteSheet", self._tree),
             "help": lambda: self._open("help", "HelpSheet"),
             "edit.undo": lambda: self._said(host.session.undo(), "undone", "nothing to undo"),
             "edit.redo": lambda: self._said(host.session.redo(), "done again", "nothing to redo"),
@@ -72,6 +76,7 @@ class Commands:
             "quit": self.quit,
             "cancel": self.quit,
             "suspend": host.suspend_process,
+            **{id_: partial(self._adds, id_) for id_ in ADDED},
             **{f"pane.{pane.name.digit}": self._to(i) for i, pane in enumerate(PANES)},
         }
 
@@ -110,8 +115,8 @@ class Commands:
             self._list("take_claim")
         elif is_item(row.id):
             self._review("walk")
-        elif row.id == "data.sources":
-            self._list("add")
+        elif row.id in FIRST:
+            self._adds(FIRST[row.id])
         elif row.kind == "finding":
             from trainplan_tui.sheets.remedy import edit_what_decides
 
@@ -131,9 +136,6 @@ class Commands:
 
     def explain(self) -> None:
         """The tree of a figure, or what a field is and moves."""
-        from trainplan_tui.acts.filing import open_field
-        from trainplan_tui.sheets.explaining import ExplainSheet
-
         row = self.host.row()
         if row is None or not row.id:
             return
@@ -155,10 +157,16 @@ class Commands:
         if row.id.startswith(SENT):
             from trainplan_tui.panes.mesh import sent_time
 
-            self.host.open_sheet(ExplainSheet(self.host, row.id, open_field, partial(sent_time, row.id)))
+            self._tree(row.id, partial(sent_time, row.id))
             return
         box, decides = self.host.box(), row.id.split(" ", 2)[2] if row.id.startswith("walk ") else row.id
-        self.host.open_sheet(ExplainSheet(self.host, box.path if box is not None else decides, open_field))
+        self._tree(box.path if box is not None else decides)
+
+    def _tree(self, key: str, find: Callable[[Estimate], Value] | None = None) -> None:
+        from trainplan_tui.acts.filing import open_field
+        from trainplan_tui.sheets.explaining import ExplainSheet
+
+        self.host.open_sheet(ExplainSheet(self.host, key, open_field, find))
 
     def _back(self) -> None:
         self.host.cursor.needle = ""
@@ -175,7 +183,12 @@ class Commands:
     def _add(self) -> None:
         """Evidence in Readiness, a check in Pilot, one more entry elsewhere."""
         module = self.host.cursor.shown_pane.module
-        self._review("attach") if module == "ready" else self._pilot("add") if module == "pilot" else self._list("add")
+        self._review("attach") if module == "ready" else self._pilot("add") if module == "pilot" else self._adds("")
+
+    def _adds(self, id_: str) -> None:
+        from trainplan_tui.acts import adding
+
+        adding.ADDS.get(id_, adding.add)(self.host)
 
     def _remove(self) -> None:
         self._pilot("remove") if self.host.cursor.shown_pane.module == "pilot" else self._list("remove")
@@ -216,19 +229,9 @@ class Commands:
             self.host.apply(box.path, value)
 
     def _saved_value(self) -> None:
-        from trainplan.plan.leaves import typed_at
+        from trainplan_tui.acts.stepping import take_saved
 
-        box = self.host.box()
-        if box is None:
-            self.host.message = "no field under the cursor"
-            return
-        session = self.host.session
-        if box.path.startswith("pilot."):
-            from trainplan_tui.acts.piloting import saved_value
-
-            self.host.apply(box.path, saved_value(session, box.path))
-            return
-        self.host.apply(box.path, typed_at(session.saved.plan, box.path))
+        take_saved(self.host)
 
     def _open_row(self) -> None:
         row = self.host.row()
@@ -237,11 +240,11 @@ class Commands:
         else:
             self._review("tell_evidence") if is_item(row.id) else self._pilot("attach")
 
-    def _open(self, module: str, sheet: str) -> None:
+    def _open(self, module: str, sheet: str, *more: object) -> None:
         from importlib import import_module
 
         kind = getattr(import_module(f"trainplan_tui.sheets.{module}"), sheet)
-        self.host.open_sheet(kind(self.host))
+        self.host.open_sheet(kind(self.host, *more))
 
     def _search(self) -> None:
         from trainplan_tui.acts.listing_edits import take_layout
@@ -251,19 +254,12 @@ class Commands:
 
     def _match(self, step: int) -> None:
         """Next row with the match, in this pane; without a search, the next finding."""
-        needle = self.host.cursor.needle.lower()
-        if not needle:
+        from trainplan_tui.acts.stepping import to_match
+
+        if self.host.cursor.needle:
+            to_match(self.host, step)
+        else:
             self._next_finding(step)
-            return
-        rows = self.host.rows()
-        hits = [row for row in rows if row.id and needle in "".join(span.text for span in row.line).lower()]
-        if not hits:
-            self.host.message = f"no row here has {self.host.cursor.needle}"
-            return
-        at = self.host.cursor.position(rows)
-        places = [rows.index(row) for row in hits]
-        later = [i for i in places if i > at] if step > 0 else [i for i in reversed(places) if i < at]
-        self.host.cursor.put_at(rows, later[0] if later else places[0 if step > 0 else -1])
 
     def _next_finding(self, step: int = 1) -> None:
         if self.host.cursor.shown_pane.module == "ready":
@@ -271,7 +267,7 @@ class Commands:
             return
         from trainplan_tui.sheets.remedy import go_to_finding
 
-        if found := self.host.session.shown.findings:
+        if found := self.host.session.shown.counted:
             self._finding = (self._finding + step) % len(found)
             go_to_finding(self.host, self._finding)
         else:
@@ -281,7 +277,7 @@ class Commands:
         """A field that no pane shows: its path stands in the palette, ready for a value."""
         from trainplan_tui.sheets.palette import PaletteSheet
 
-        self.host.open_sheet(PaletteSheet(self.host, f"{path}="))
+        self.host.open_sheet(PaletteSheet(self.host, self._tree, f"{path}="))
 
     def _said(self, what: str, done: str, nothing: str) -> None:
         self.host.message = f"{done}: {what}" if what else nothing

@@ -71,12 +71,13 @@ def save_as(host: Host, then_leave: bool = False) -> None:
     """Ask for another name and write there; an existing file is never overwritten."""
 
     def write(path: Path) -> bool:
+        left = _left_behind(host, path)
         try:
             saved = host.session.save(path)
         except SaveError as error:
             host.message = str(error)
             return False
-        host.message = f"saved as {saved.path.name}"
+        host.message = f"saved as {saved.path.name}{left}"
         if then_leave:
             host.leave()
         return True
@@ -87,6 +88,18 @@ def save_as(host: Host, then_leave: bool = False) -> None:
             host, "save as", "save under another name", "a file that does not exist yet; tab completes", begin, write
         )
     )
+
+
+def _left_behind(host: Host, path: Path) -> str:
+    """How many signatures and waivers stay with the old plan, whose record does not come along; nothing where there is none."""
+    session = host.session
+    claimed = sum(one.status in ("signed", "waived") for one in session.shown.plan.readiness)
+    record = session.dossier.record if session.dossier else None
+    kept = sum(one.last is not None and one.last.kind in ("sign", "waive") for one in session.shown.reviewed.now.items)
+    count = max(claimed, kept if record else 0)
+    if not count or path == session.path:
+        return ""
+    return f", unsigned: {numbered(count, 'sign-off')} stay{'s' if count == 1 else ''} with {session.path.name}"
 
 
 def _takes_files(path: Path) -> bool:
@@ -184,6 +197,7 @@ def plain_pane(host: Host) -> None:
 
         summary(host)
         return
-    text = "\n".join(plain_table(pane.table, host.session.shown.estimate, host.session.shown.saved)) + "\n"
+    shown = host.session.shown
+    text = "\n".join(plain_table(pane.table, shown.estimate, shown.saved, shown.claimed)) + "\n"
     path = written(text, f"{host.session.path.stem}-{pane.table.budget}", ".txt")
     host.message = f"written to {told(path)}" if path else "the state folder cannot be written"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainplan_tui.keys import ELSEWHERE
-from trainplan_tui.panes.names import is_item
+from trainplan_tui.panes.names import FIRST, is_item
 from trainplan_tui.panes.rows import BodyRow, last_cell
 from trainplan_tui.sheets.sheet import Host, Sheet
 from trainplan_tui.state.shown import Shown
@@ -37,6 +37,13 @@ OF_PANE: Final = {
     "memory": (("pilot.log", "log"),),
 }
 """Keys of one pane, after `enter`."""
+FIRST_WORDS: Final = {
+    "data.sources": "a source",
+    "data.stages": "a stage",
+    "batch.schedule": "an entry",
+    "evaluation.tasks": "a task",
+}
+"""What `enter` adds on the row of an empty list."""
 RARER: Final = {"memory": (("pilot.command", "launch text"),)}
 """Keys of one pane that go first where there is no room."""
 
@@ -55,7 +62,7 @@ def entries(host: Host, rows: Sequence[BodyRow], *, editing: bool) -> list[Entry
     shown = [*shown[:1], *cells, *shown[1:]] if row and row.edges else [*shown, *cells]
     if host.cursor.shown_pane.views(host.session.shown) > 1 and module != "ready":
         shown += [("pane.view", "view")]
-    if module == "tokens" and row and row.id.startswith(("data.sources", "data.stages")):
+    if row and row.id.startswith(tuple(FIRST)) and not (row.id in FIRST and first):
         shown += [("row.add", "add")]
     shown += [one for one in OF_PANE.get(module, ()) if module not in ("pilot", "ready")]
     return [Entry(key, word) for id_, word in (*shown, *_everywhere(host)) if (key := _key(host, id_))]
@@ -113,8 +120,8 @@ def _enter(row: BodyRow | None, shown: Shown) -> str:
         return "edit"
     if row and is_item(row.id):
         return "walk"
-    if row and row.id == "data.sources":
-        return "add a source"
+    if row and row.id in FIRST:
+        return f"add {FIRST_WORDS[row.id]}"
     if row and row.id.startswith("claim "):
         return "take as evidence"
     if row and row.id.startswith("walk "):
@@ -131,7 +138,7 @@ def _walked(id_: str, shown: Shown) -> str:
 
 
 def _everywhere(host: Host) -> list[tuple[str, str]]:
-    shown = [("find", "find")] + ([("finding.next", "finding")] if host.session.shown.findings else [])
+    shown = [("find", "find")] + ([("finding.next", "finding")] if host.session.shown.counted else [])
     if host.session.shown.unsaved:
         shown += [("file.diff", "diff"), ("edit.undo", "undo"), ("file.save", "save")]
     elif host.session.history.at:

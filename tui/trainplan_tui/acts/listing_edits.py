@@ -1,4 +1,4 @@
-"""Adding, removing and moving sources and stages, and dividing weights by their sum: each one edit, each undone by one `u`."""
+"""Removing and moving sources and stages, and dividing weights by their sum: each one edit, each undone by one `u`."""
 
 from __future__ import annotations
 
@@ -12,46 +12,16 @@ from trainplan.plan.entries import (
     normalised,
     stage_of,
     with_fields,
-    with_source,
-    with_stage,
-    with_task,
     without_entry,
 )
 from trainplan.plan.literals import literal_of
-from trainplan.plan.plan import Plan
 from trainplan.plan.read import UnknownPath, Unusable
 from trainplan.quantity.unit import numbered
-from trainplan_tui.sheets.asking import LineSheet
 from trainplan_tui.sheets.sheet import Host
 
 CLAIM = tuple(f"utilization.{field}" for field in ("value", "evidence", "source", "date", "low", "high"))
 """Fields that one piece of evidence sets or takes out together: a range of another measurement would lie."""
-SOURCES, STAGES, TASKS = "data.sources.", "data.stages.", "evaluation.tasks."
-
-
-def add(host: Host) -> None:
-    """Ask in one line for what the pane holds: a source, on a stage's row a stage, a task."""
-    row, budget = host.row(), host.cursor.shown_pane.table.budget
-    if budget == "evaluation":
-        title, note, edit = "add a task", "a task of the catalogue and its shots: mmlu 5", with_task
-    elif budget != "tokens":
-        host.message = "nothing to add here; sources are in 2 Tokens, tasks in 8 Eval"
-        return
-    elif row is not None and row.id.startswith(STAGES):
-        title, note, edit = "add a stage", "name and the tokens at which it ends: anneal 15T", with_stage
-    else:
-        title, note, edit = "add a source", "name, unique tokens, weight: books 250B 0.05", with_source
-    host.open_sheet(LineSheet(host, "add", title, note, lambda words: _grow(host, edit, words)))
-
-
-def _grow(host: Host, edit: Callable[[str, Plan, str, str], Edited], words: str) -> bool:
-    now, file, name = host.session.history.now, host.session.path.name, words.split(maxsplit=1)[0]
-    if not _commit(host, lambda: edit(now.text, now.plan, words, file), f"added {name}"):
-        return False
-    added = [row for row in host.rows() if row.id in (f"{SOURCES}{name}", f"{STAGES}{name}", f"{TASKS}{name}")]
-    if added:
-        host.cursor.put(added[-1])
-    return True
+SOURCES, STAGES, BATCHES, TASKS = "data.sources.", "data.stages.", "batch.schedule.", "evaluation.tasks."
 
 
 def remove(host: Host) -> None:
@@ -62,7 +32,7 @@ def remove(host: Host) -> None:
     if path is None:
         return
     now, file = host.session.history.now, host.session.path.name
-    _commit(host, lambda: without_entry(now.text, now.plan, path, file), f"removed {path}")
+    committed(host, lambda: without_entry(now.text, now.plan, path, file), f"removed {path}")
 
 
 def raise_row(host: Host) -> None:
@@ -79,8 +49,11 @@ def _shift(host: Host, step: int) -> None:
     path = _entry_under(host)
     if path is None:
         return
+    if path.startswith(BATCHES):
+        host.message = "entries of the batch schedule stand in the order of their tokens"
+        return
     now, file = host.session.history.now, host.session.path.name
-    _commit(host, lambda: moved_entry(now.text, now.plan, path, step, file), f"moved {path}")
+    committed(host, lambda: moved_entry(now.text, now.plan, path, step, file), f"moved {path}")
 
 
 def normalise(host: Host) -> None:
@@ -91,7 +64,7 @@ def normalise(host: Host) -> None:
     except UnknownPath:
         stage = None
     file = host.session.path.name
-    _commit(host, lambda: normalised(now.text, now.plan, stage, file), "weights divided by their sum")
+    committed(host, lambda: normalised(now.text, now.plan, stage, file), "weights divided by their sum")
 
 
 def read_manifest(host: Host) -> None:
@@ -137,7 +110,7 @@ def take_layout(host: Host, fields: Mapping[str, object]) -> None:
     set_ = {path: literal_of(value) for path, value in fields.items() if value is not None}
     gone = [path for path, value in fields.items() if value is None]
     count = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
-    _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {count}")
+    committed(host, lambda: with_fields(now.text, now.plan, set_, file, gone), f"layout: {count}")
 
 
 def take_proposal(host: Host) -> None:
@@ -163,18 +136,18 @@ def take_claim(host: Host) -> None:
     set_ = {path: literal_of(value) for path, value in claim.items()}
     left = " and ".join(path.split(".")[1] for path in gone)
     done = f"utilization {claim['utilization.value']:.4g}" + (f", {left} of the old claim out" if left else "")
-    _commit(host, lambda: with_fields(now.text, now.plan, set_, file, gone), done)
+    committed(host, lambda: with_fields(now.text, now.plan, set_, file, gone), done)
 
 
 def _entry_under(host: Host) -> str | None:
     row = host.row()
-    if row is not None and row.id.startswith((SOURCES, STAGES)):
+    if row is not None and row.id.startswith((SOURCES, STAGES, BATCHES)):
         return row.id
-    host.message = "no source, stage or task under the cursor"
+    host.message = "no source, stage, batch or task under the cursor"
     return None
 
 
-def _commit(host: Host, make: Callable[[], Edited | None], done: str) -> bool:
+def committed(host: Host, make: Callable[[], Edited | None], done: str) -> bool:
     """Make an edit and say what it moved; False and the reason where it was refused."""
     try:
         attempt = make()

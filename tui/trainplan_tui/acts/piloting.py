@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainplan.plan.edit import Edited
 from trainplan.plan.read import UnknownPath, Unusable
 from trainplan.review.items import LASTING
-from trainplan.review.ladder import RungState, ladder
+from trainplan.review.ladder import RungState, ladder, rung_names
 from trainplan.review.measuring import with_check, with_status, without_check
 from trainplan.review.signing import Answers, said_act
 from trainplan_tui.acts.recording import done, now, person
@@ -41,7 +41,7 @@ def _check_under(host: Host) -> tuple[str, str]:
     return parts[1], parts[3]
 
 
-def _commit(host: Host, make: Callable[[], Edited], what: str) -> str:
+def attempt(host: Host, make: Callable[[], Edited], what: str) -> str:
     """One edit of the ladder; what is wrong with it, else nothing."""
     try:
         after = make()
@@ -160,25 +160,35 @@ def _shown_by(host: Host, path: str, file: Path) -> bool:
 def add(host: Host) -> None:
     """One more check of the rung under the cursor, of the plan's own."""
     rung = rung_under(host)
-    if not rung:
+    if rung:
+        ask_check(host, rung)
+    else:
         host.message = "no rung under the cursor"
-        return
+
+
+def ask_check(host: Host, rung: str) -> None:
+    """Ask for one more check of a rung; without one, for the rung too."""
 
     def take(told: dict[str, str]) -> str:
         now, file = host.session.history.now, host.session.path.name
-        wrong = _commit(
+        rung = told.get("rung", of)
+        wrong = attempt(
             host, lambda: with_check(now.text, now.plan, rung, told["metric"], told["pass_if"], file), f"pilot.{rung}"
         )
         if not wrong:
             host.close_sheet()
+            if not of:
+                host.jump(f"pilot.{rung}.checks.{told['metric']}")
             host.message = f"{rung} has a check {told['metric']}; u takes it back"
         return wrong
 
+    of, title = rung, f"one more check of {rung}" if rung else "add a check to a rung of the pilot"
     asked = (
+        *(() if rung else (Asked("rung", "rung", "", f"one of {', '.join(rung_names(host.session.shown.plan))}"),)),
         Asked("metric", "check", "", "a name, such as gradient_spikes"),
         Asked("pass_if", "passes at", "", "such as <= 0.10"),
     )
-    host.open_sheet(FormSheet(host, "check", f"one more check of {rung}", asked, take))
+    host.open_sheet(FormSheet(host, "check", title, asked, take))
 
 
 def remove(host: Host) -> None:
@@ -210,7 +220,7 @@ def _removed(host: Host, rung: str, metric: str) -> bool:
     """A check out of its rung, the cursor on what stands there now; whether it went."""
     present, file, rows = host.session.history.now, host.session.path.name, host.rows()
     place = host.cursor.position(rows)
-    wrong = _commit(host, lambda: without_check(present.text, present.plan, rung, metric, file), f"pilot.{rung}")
+    wrong = attempt(host, lambda: without_check(present.text, present.plan, rung, metric, file), f"pilot.{rung}")
     host.message = wrong or f"{metric} is out of {rung}; u brings it back"
     after = host.rows()
     if not wrong and place < len(after) and after[place].id:

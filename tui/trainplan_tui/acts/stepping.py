@@ -1,10 +1,11 @@
-"""`+` and `-`: the next larger or smaller value of a field."""
+"""`+` and `-`: the next larger or smaller value of a field; `=`: the saved one; `n` and `N`: the next row that matches."""
 
 from __future__ import annotations
 
 from trainplan.plan.describe import annotation_of
 from trainplan.plan.fields import Count, CountOrZero
 from trainplan_tui.panes.rows import Box
+from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.state.session import Session
 
 LAYOUT = ("parallelism.", "batch.")
@@ -67,3 +68,31 @@ def _scaled(text: str, value: float, direction: int) -> str | None:
     suffix = text[found.end() :] if found else ""
     shown = f"{after:.12g}"
     return None if "e" in shown and suffix else f"{shown}{suffix}"
+
+
+def to_match(host: Host, step: int) -> None:
+    """The next or previous row of this pane that has what is searched for; past the end it goes on at the other."""
+    needle, rows = host.cursor.needle.lower(), host.rows()
+    hits = [row for row in rows if row.id and needle in "".join(span.text for span in row.line).lower()]
+    if not hits:
+        host.message = f"no row here has {host.cursor.needle}"
+        return
+    at = host.cursor.position(rows)
+    places = [rows.index(row) for row in hits]
+    later = [i for i in places if i > at] if step > 0 else [i for i in reversed(places) if i < at]
+    host.cursor.put_at(rows, later[0] if later else places[0 if step > 0 else -1])
+
+
+def take_saved(host: Host) -> None:
+    """Take the saved value of the field under the cursor back."""
+    from trainplan.plan.leaves import typed_at
+
+    box, session = host.box(), host.session
+    if box is None:
+        host.message = "no field under the cursor"
+    elif box.path.startswith("pilot."):
+        from trainplan_tui.acts.piloting import saved_value
+
+        host.apply(box.path, saved_value(session, box.path))
+    else:
+        host.apply(box.path, typed_at(session.saved.plan, box.path))

@@ -28,7 +28,7 @@ def run(options: Options) -> int:
         return rating.run(options)
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
-    found = calibration(estimate, measured, _names(options), dt.date.today())
+    found = calibration(estimate, measured, _names(options), dt.date.today(), options.rung or "")
     values, found = _rung(options, estimate, found), as_rung(estimate, found, options.rung or "")
     saved = (
         keeping.written(options, plan, lambda text: _changed(text, options, plan, found, values))

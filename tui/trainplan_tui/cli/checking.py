@@ -8,7 +8,8 @@ from pathlib import Path
 from trainplan.checks import findings
 from trainplan.estimation import Estimate
 from trainplan.evidence.published import published_runs
-from trainplan.finding import Finding, counted
+from trainplan.files.beside import claims_beside, is_claimed
+from trainplan.finding import ORDER, Finding, counted
 from trainplan.views import asjson
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
@@ -16,7 +17,7 @@ from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say,
 def run(options: Options) -> int:
     """Print every finding, errors first; exit status 1 with one of severity error."""
     plan, estimate = estimated(options)
-    found = (*findings(estimate, published_runs()), *_unmirrored(options, estimate))
+    found = all_findings(Path(options.plan), estimate)
     if options.json:
         write_json({"format": 1, "findings": [asjson.finding(item) for item in found]})
     else:
@@ -26,23 +27,22 @@ def run(options: Options) -> int:
     return 1 if any(item.severity == "error" for item in found) else 0
 
 
-def _unmirrored(options: Options, estimate: Estimate) -> list[Finding]:
-    """V6 and V8: sign-offs of a day to come, those that the record beside the plan has not, a harmed record; the record rules."""
-    if not estimate.plan.readiness:
-        return []
-    from trainplan.files.signoffs import RecordError, recorded
-    from trainplan.review.findings import review_findings
-    from trainplan.review.state import review
+def all_findings(path: Path, estimate: Estimate) -> tuple[Finding, ...]:
+    """Findings of a plan, and what it claims that its record has not. Raises Refused."""
+    found, claims = findings(estimate, published_runs()), claims_of(path, estimate)
+    return tuple(sorted((*claims, *found), key=lambda item: ORDER[item.severity])) if claims else found
 
-    now = dt.datetime.now(dt.UTC)
+
+def claims_of(path: Path, estimate: Estimate) -> tuple[Finding, ...]:
+    """V8 where a plan claims sign-offs that the record beside it has not, V6 and V8 where that is harmed. Raises Refused."""
+    if not is_claimed(path, estimate):
+        return ()
+    from trainplan.files.signoffs import RecordError
+
     try:
-        record = recorded(Path(options.plan), now)
+        return claims_beside(path, estimate, dt.datetime.now(dt.UTC))
     except RecordError as error:
         raise Refused(str(error)) from None
-    found = review(estimate.plan, estimate.quantities, record, now.date())
-    return [
-        item for item in review_findings(estimate.plan, found) if item.code in ("V6", "V8") and item.severity != "info"
-    ]
 
 
 def print_finding(item: Finding) -> None:

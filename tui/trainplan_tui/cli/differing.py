@@ -6,6 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 from trainplan.estimation import estimate
+from trainplan.files.beside import recounted_beside
 from trainplan.plan.read import open_plan
 from trainplan.views.compare import Difference, differences
 from trainplan_tui.cli.running import Options, opened, say, write_json
@@ -14,8 +15,12 @@ from trainplan_tui.cli.running import Options, opened, say, write_json
 def run(options: Options) -> int:
     """Print the differences between two plan files."""
     today = dt.date.today()
-    before = estimate(open_plan(Path(options.plan)).plan, today)
-    after = estimate(opened(options.other, options.set).plan, today)
+    before = recounted_beside(
+        Path(options.plan), estimate(open_plan(Path(options.plan)).plan, today), dt.datetime.now(dt.UTC)
+    )
+    after = recounted_beside(
+        Path(options.other), estimate(opened(options.other, options.set).plan, today), dt.datetime.now(dt.UTC)
+    )
     found = differences(before, after)
     if options.json:
         write_json(_as_json(found))

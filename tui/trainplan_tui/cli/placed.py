@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from trainplan.files.signoffs import record_path
+from trainplan.review.record import record_path
 
 WORDS: Final = ("plan", "other", "files", "logs", "manifests", "output")
 """Where the words of a call that are files stand."""

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from trainplan.files.automatic import Checked
 from trainplan.files.evidence import FileCheck
-from trainplan.files.signoffs import RecordError, record_path
+from trainplan.files.signoffs import RecordError
 from trainplan.files.standing import Standing, standing_of
 from trainplan.plan.canonical import plan_hash
 from trainplan.review.plain import as_data, lines
+from trainplan.review.record import record_path
 from trainplan.views import asjson
 from trainplan_tui.cli.checking import print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json

@@ -124,9 +124,11 @@ def opened(path: str, assignments: list[str]) -> Opened:
 
 
 def estimated(options: Options) -> tuple[Opened, Estimate]:
-    """The plan of the words and its estimate, dated today."""
+    """The plan of the words and its estimate, dated today; how many items are signed is said by the record beside it."""
+    from trainplan.files.beside import recounted_beside
+
     plan = opened(options.plan, options.set)
-    return plan, estimate(plan.plan, dt.date.today())
+    return plan, recounted_beside(Path(options.plan), estimate(plan.plan, dt.date.today()), dt.datetime.now(dt.UTC))
 
 
 def name_of(plan: Opened) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, cast
 
-from trainplan.checks import findings
 from trainplan.estimation import Estimate
-from trainplan.evidence.published import published_runs
-from trainplan.finding import counted
+from trainplan.finding import Finding, counted
 from trainplan.labels.rows import SENTENCES
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.faults import nearest_name
@@ -18,9 +18,9 @@ from trainplan.rows.table import FieldRow, FigureRow, RuleRow, Table, cells
 from trainplan.views import asjson
 from trainplan.views.listings import Listing, listings_of
 from trainplan.views.mixing import mixture_of
-from trainplan_tui.cli.checking import print_finding
+from trainplan_tui.cli.checking import all_findings, claims_of, print_finding
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, room, say, write_json
-from trainplan_tui.plain import budgets_of, findings_of, plain_table
+from trainplan_tui.plain import budgets_of, plain_table
 from trainplan_tui.text.glyphs import ASCII, UNICODE, Glyphs
 
 
@@ -31,11 +31,12 @@ def run(options: Options) -> int:
     if options.json:
         write_json(as_json(plan, estimate) if options.budget is None else _of_budget(tables[0], plan, estimate))
         return 0
+    claimed = claims_of(Path(plan.source.path), estimate)
     for table in tables:
         if options.help_rows:
             _print_help(table, estimate)
         elif options.plain:
-            _print_plain(table, estimate)
+            _print_plain(table, estimate, claimed)
         else:
             _print_columns(table, estimate, ASCII if options.ascii else UNICODE)
             for listing in (*mixture_of(table.budget, estimate), *listings_of(table.budget, estimate)):
@@ -53,7 +54,7 @@ def as_json(plan: Opened, estimate: Estimate) -> dict[str, object]:
         "format": asjson.FORMAT,
         "plan": {"name": name_of(plan), "path": str(plan.source.path), "hash": plan_hash(plan.plan)},
         "quantities": {key: asjson.quantity(key, value, estimate) for key, value in quantities.items()},
-        "findings": [asjson.finding(item) for item in findings(estimate, published_runs())],
+        "findings": [asjson.finding(item) for item in all_findings(Path(plan.source.path), estimate)],
     }
 
 
@@ -62,7 +63,11 @@ def _of_budget(table: Table, plan: Opened, estimate: Estimate) -> dict[str, obje
     whole = as_json(plan, estimate)
     quantities = cast("dict[str, object]", whole["quantities"])
     shown, own = {row.key for row in table.rows if isinstance(row, FigureRow)}, budgets_of(table.budget)
-    told = [asjson.finding(item) for item in findings_of(table.budget, estimate)]
+    told = [
+        item
+        for item in cast("list[dict[str, object]]", whole["findings"])
+        if item["budget"] in own or table.budget == "overview"
+    ]
     kept = {key: one for key, one in quantities.items() if key in shown or key.partition(".")[0] in own}
     return {**whole, "quantities": kept, "findings": told}
 
@@ -104,8 +109,8 @@ def _print_listing(listing: Listing) -> None:
     say()
 
 
-def _print_plain(table: Table, estimate: Estimate) -> None:
-    for line in plain_table(table, estimate):
+def _print_plain(table: Table, estimate: Estimate, claimed: Sequence[Finding]) -> None:
+    for line in plain_table(table, estimate, None, claimed):
         say(line)
     say()
 
@@ -145,7 +150,7 @@ def _parts(card: Card) -> str:
 
 
 def _print_state(plan: Opened, estimate: Estimate, *, with_findings: bool) -> None:
-    found = findings(estimate, published_runs())
+    found = all_findings(Path(plan.source.path), estimate)
     say(f"{name_of(plan)}, {plan_hash(plan.plan)[:12]}: {counted(found)}")
     for item in found if with_findings else ():
         print_finding(item)

@@ -94,7 +94,10 @@ def readable(run: Run) -> str:
 def _against(utilization: float, shown: Shown) -> str:
     """How much faster a run was than the plan says, at the plan's own FLOP and peak."""
     own = shown.estimate.speed.utilization
-    return f"{100 * (utilization / float(own) - 1):+.0f} %" if isinstance(own, Figure) and own > 0 else "?"
+    if not isinstance(own, Figure) or own <= 0:
+        return "?"
+    told = f"{100 * (utilization / float(own) - 1):+.0f} %"
+    return "0 %" if told in ("-0 %", "+0 %") else told  # less than half a percent is no direction
 
 
 def _predicted(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:

@@ -16,7 +16,7 @@ from trainplan_tui.widgets.frame import rule
 
 NAME = 22
 """Last cell of the task's name."""
-ENDS = (30, 36, 46, 55, 64, 72, 80)
+ENDS = (30, 36, 45, 53, 64, 72, 80)
 """Last cells of the columns after the task's name."""
 
 
@@ -31,7 +31,8 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 def _tasks(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     listing = tasks(shown.estimate)
     if not listing.rows:
-        return [note_row("No tasks. Evaluation costs nothing and shows nothing. a adds one", width, glyphs)]
+        empty = note_row("No tasks. Evaluation costs nothing and shows nothing. enter adds one", width, glyphs)
+        return [BodyRow("evaluation.tasks", "figure", empty.line)]
     whole = max(width, TABLE)
     head = Canvas(whole, glyphs)
     head.put(4, listing.heads[0], "dim")
@@ -44,8 +45,8 @@ def _tasks(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
 def _task(texts: tuple[str, ...], width: int, glyphs: Glyphs) -> BodyRow:
     canvas = Canvas(width, glyphs)
     canvas.put(4, texts[0], end=NAME)
-    for end, text in zip(ENDS, texts[1:], strict=True):
-        canvas.right(end, text)
+    for before, end, text in zip((NAME, *ENDS), ENDS, texts[1:], strict=False):
+        canvas.right(end, text, start=before + 2)
     return BodyRow(f"evaluation.tasks.{texts[0]}.standard_error", "figure", canvas.line())
 
 

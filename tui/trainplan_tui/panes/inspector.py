@@ -24,6 +24,14 @@ from trainplan_tui.text.glyphs import Glyphs
 FORECAST_FIELDS = ("utilization.low", "utilization.high", "schedule.deadline", "schedule.budget")
 """Fields that only the forecast reads."""
 
+EMPTY = {
+    "data.sources": "What the run reads: a name, its unique tokens, its weight.",
+    "data.stages": "A stretch of the run with its own mixture, length or batch: a name, the tokens at which it ends.",
+    "batch.schedule": "Batches by train tokens: the tokens from which one holds, its sequences in a step.",
+    "evaluation.tasks": "What checkpoints are scored on: a task of the catalogue, its shots.",
+}
+"""What the entries of an empty list say, by its row."""
+
 
 def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
     """The key of a row for the rule, and its sentences, the most needed first; of two fields in a row, of that of the cell."""
@@ -38,7 +46,7 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
         return standing.told(row, shown)
     if row.kind == "field" and row.id.startswith("data.sources."):
         return row.id, _of_source(row.id, shown)
-    if row.kind == "field" and row.id.startswith("data.stages."):
+    if row.kind == "field" and row.id.startswith(("data.stages.", "batch.schedule.")):
         return row.id, [f"{box.path.rsplit('.', 1)[-1]}: {sentence_of(box.path)}" for box in row.boxes]
     if row.kind == "field":
         path = row.boxes[min(cell, len(row.boxes) - 1)].path if row.boxes else row.id
@@ -49,8 +57,8 @@ def told(row: BodyRow, shown: Shown, cell: int = 0) -> tuple[str, list[str]]:
         return claims.told(row.id, shown)
     if row.id.startswith("walk "):
         return _of_walk(row.id, shown)
-    if row.id == "data.sources":
-        return row.id, ["What the run reads: a name, its unique tokens, its weight.", "enter adds one in one line."]
+    if row.id in EMPTY:
+        return row.id, [EMPTY[row.id], "enter adds one in one line."]
     value = value_of(row.id, shown.estimate)
     return row.id, [] if value is None else _of_figure(value, shown)
 

@@ -54,3 +54,11 @@ def home_of(finding: Finding) -> str:
 
 SENT: Final = "time of "
 """Before the dimension and the operation in ids of rows of what a step sends."""
+
+FIRST: Final = {
+    "data.sources": "sources.add",
+    "data.stages": "stages.add",
+    "batch.schedule": "batches.add",
+    "evaluation.tasks": "tasks.add",
+}
+"""Rows that stand for an empty list, and the command that adds its first entry."""

@@ -40,7 +40,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
 
     Where findings are pending the rows end above them.
     """
-    found = [finding_row(item, width, glyphs, home_of(item)) for item in shown.findings]
+    found = [finding_row(item, width, glyphs, home_of(item)) for item in shown.counted]
     title = shown.plan.description or ""
     head = [note_row(f"{shown.name}: {title}" if title else shown.name, width, glyphs)]
     finish = quantile_rows(shown, width, glyphs)

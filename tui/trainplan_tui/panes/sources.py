@@ -1,4 +1,4 @@
-"""The token budget: sources and stages as tables edited in place, passes as bars, the sampler's contract in words."""
+"""The token budget: sources as a table edited in place, passes as bars, the sampler's contract in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Final
 from trainplan.budgets.mixture import SourceBudget
 from trainplan.finding import Finding
 from trainplan.plan.entries import weight_path, weights_of
-from trainplan.plan.tables import Stage
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.numbers import Scale
 from trainplan.quantity.unit import amount
@@ -19,13 +18,12 @@ from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas
 from trainplan_tui.widgets.bars import passes_axis, passes_bar
 
-NAME, STAGE = 9, 14
-"""Last cells of the names of sources and stages."""
+NAME = 9
+"""Last cell of the name of a source."""
 UNIQUE = (11, 16)
 WEIGHTS = ((20, 23), (27, 30))
 DRAWN, PASSES, MOVED, BAR = 38, 44, 50, 52
 WINDOW = len(WEIGHTS)
-STAGES = (STAGE, 25, 35, 44, 56, 80)
 BARS = (NAME, 17, 24, 31, DRAWN, PASSES, *range(MOVED, 81))
 DETAILS = (NAME, 17, 24, 31, DRAWN, PASSES, 51, 58, 66, 73, 80)
 """Where columns end; a bar may be cut anywhere."""
@@ -100,7 +98,7 @@ def _row(
 ) -> BodyRow:
     canvas, name = Canvas(width, glyphs), source.name
     canvas.put(4, name, end=NAME)
-    boxes = [_box(canvas, f"data.sources.{name}.unique_tokens", *UNIQUE, *_unique(shown, place))]
+    boxes = [boxed(canvas, f"data.sources.{name}.unique_tokens", *UNIQUE, *_unique(shown, place))]
     for (start, end), stage in zip(WEIGHTS, columns, strict=False):
         boxes.append(_weight_box(canvas, shown, stage, name, start, end))
     canvas.right(DRAWN, amount(source.drawn) if isinstance(source.drawn, Figure) else "?", start=33, bold=shown.valid)
@@ -126,7 +124,8 @@ def _unique(shown: Shown, place: int) -> tuple[str, str]:
     return (value.text if value.text and len(value.text) <= 6 else amount(value)), value.text or f"{int(value)}"
 
 
-def _box(canvas: Canvas, path: str, start: int, end: int, shown: str, raw: str) -> Box:
+def boxed(canvas: Canvas, path: str, start: int, end: int, shown: str, raw: str) -> Box:
+    """A box of a row with several: its brackets stand outside `start` and `end`; an edit begins with `raw`."""
     canvas.put(start - 1, "[")
     canvas.put(end + 1, "]")
     canvas.right(end, shown, "edit", start=start)
@@ -144,7 +143,7 @@ def _weight_box(canvas: Canvas, shown: Shown, stage: int | None, name: str, star
     weight = weights_of(shown.plan, stage).get(name)
     text = "" if weight is None else _four_cells(weight)
     raw = "" if weight is None else f"{weight:.12g}"
-    return _box(canvas, weight_path(shown.plan, stage, name), start, end, text, raw)
+    return boxed(canvas, weight_path(shown.plan, stage, name), start, end, text, raw)
 
 
 def _moved(shown: Shown, source: SourceBudget) -> str:
@@ -180,51 +179,6 @@ def _names(path: str, name: str) -> bool:
     return (
         path.startswith(f"data.sources.{name}.") or path == f"data.sources.{name}" or path.endswith(f".weights.{name}")
     )
-
-
-def stage_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
-    """One row a stage: where it ends, its length, its batch, and what its weights leave over."""
-    stages = shown.plan.data.stages
-    if not stages:
-        return []
-    whole = max(width, TABLE)
-    canvas = Canvas(whole, glyphs)
-    for column, word in (
-        (4, "stage"),
-        (17, "until"),
-        (28, "length"),
-        (37, "batch"),
-        (50, "tokens"),
-        (60, "weights sum to"),
-    ):
-        canvas.put(column, word, "dim")
-    last = len(stages) - 1
-    found = [_stage_row(shown, i, stage, i == last, whole, glyphs) for i, stage in enumerate(stages)]
-    return table_rows([BodyRow("", "picture", canvas.line()), *found], STAGES, width)
-
-
-def _stage_row(shown: Shown, place: int, stage: Stage, last: bool, width: int, glyphs: Glyphs) -> BodyRow:
-    canvas, path = Canvas(width, glyphs), f"data.stages.{stage.name or place}"
-    canvas.put(4, f"{place + 1} {stage.name or ''}", end=STAGE)
-    until = stage.until_tokens
-    boxes = [_box(canvas, f"{path}.until_tokens", 17, 24, _typed(until) or ("end" if last else ""), _typed(until))]
-    boxes.append(
-        _box(canvas, f"{path}.sequence_length", 28, 34, _typed(stage.sequence_length), _typed(stage.sequence_length))
-    )
-    batch = stage.global_batch_sequences
-    boxes.append(_box(canvas, f"{path}.global_batch_sequences", 38, 43, _typed(batch), _typed(batch)))
-    stretch = shown.estimate.tokens.stretches[place] if place < len(shown.estimate.tokens.stretches) else None
-    if stretch is not None and isinstance(stretch.tokens, Figure):
-        canvas.right(56, amount(stretch.tokens), bold=shown.valid)
-    whole = sum(weights_of(shown.plan, place).values())
-    off = abs(whole - 1) > 1e-6
-    canvas.put(60, f"{whole:.7g}" + (f", {1 - whole:+.4g} to 1" if off else ""), "error" if off else "dim")
-    return BodyRow(path, "field", canvas.line(), tuple(boxes))
-
-
-def _typed(value: float | None) -> str:
-    text = getattr(value, "text", "")
-    return "" if value is None else text or f"{int(value)}"
 
 
 def contract_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:

@@ -139,3 +139,14 @@ def ladder_line(rungs: tuple[RungReview, ...], width: int, glyphs: Glyphs) -> Li
         column = canvas.put(column, pieces.get(one.state, glyphs.open) * long, RUNG_ROLES.get(one.state, "text")) + 1
         column = canvas.put(column, SHORT.get(one.rung.name, one.rung.name)) + 1
     return canvas.line()
+
+
+def attesting(signature: Act | None, *, held: bool) -> tuple[str, str]:
+    """The title over the points that a person answers for, and what a new signature needs; `held` where they are a signature's."""
+    asked, anew = "asked of a person: space answers for it", "a new signature needs each point answered again"
+    if signature is None:
+        return asked, ""
+    by = f"{signature.signer} on {signature.at:%Y-%m-%d}"
+    if held:
+        return f"attested with the signature of {by}", f"{anew}: space answers for it"
+    return asked, f"attested by {by}; {anew}"

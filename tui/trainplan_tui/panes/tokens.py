@@ -13,7 +13,8 @@ from trainplan_tui.panes import sources
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.names import BUDGETS, TOKENS
 from trainplan_tui.panes.rows import BodyRow, rule_row
-from trainplan_tui.panes.sources import PASSED, contract_rows, source_rows, stage_rows
+from trainplan_tui.panes.sources import PASSED, contract_rows, source_rows
+from trainplan_tui.panes.stretches import batch_rows, stage_rows
 from trainplan_tui.state.shown import Shown
 from trainplan_tui.text.glyphs import Glyphs
 from trainplan_tui.text.spans import Canvas, Line
@@ -33,7 +34,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     first = tuple(row for row in fields if row.path in LEDGER.first) if low else fields
     top = tuple(row for row in figures if row.key in LEDGER.first) if low else figures
     rest = tuple(row for row in (*fields, *figures) if row not in first and row not in top)
-    stages = stage_rows(shown, width, glyphs)
+    stages = [*stage_rows(shown, width, glyphs), *batch_rows(shown, width, glyphs)]
     return [
         *drawn(first, shown, width, glyphs),
         rule_row(_stages_title(shown), width, glyphs),
@@ -42,7 +43,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
         rule_row("", width, glyphs),
         *drawn(top, shown, width, glyphs),
         *(found if low else under_rule(found, width, glyphs)),
-        *([rule_row("stages", width, glyphs), *stages] if low and stages else []),
+        *([rule_row("stages and batches", width, glyphs), *stages] if low and stages else []),
         *([rule_row("more", width, glyphs), *drawn(rest, shown, width, glyphs)] if rest else []),
         *contract_rows(shown, width, glyphs),
     ]

@@ -14,8 +14,9 @@ FINISH, COST = "forecast.finish.p50", "forecast.cost.p50"
 
 def strip_parts(shown: Shown) -> StripParts:
     """Room, date, cost, findings. Date and cost are the forecast's P50; until it answers the point estimate, marked `~`."""
-    errors = sum(item.severity == "error" for item in shown.findings)
-    warnings = sum(item.severity == "warning" for item in shown.findings)
+    counted = shown.counted
+    errors = sum(item.severity == "error" for item in counted)
+    warnings = sum(item.severity == "warning" for item in counted)
     room, over, share = _room(shown.estimate)
     middle = _forecasted(shown, FINISH)
     return StripParts(
@@ -34,7 +35,7 @@ def strip_parts(shown: Shown) -> StripParts:
         problem=_problem(shown.estimate.money.wall_time),
         errors=errors,
         warnings=warnings,
-        signed=_signed(shown),
+        signed=_of(shown.estimate, "readiness.signed", 10),
         signed_moved=_signed_moved(shown),
         pilot=_of(shown.estimate, "pilot.passed", 7),
         unsure=shown.trying,
@@ -48,18 +49,8 @@ def _of(estimate: Estimate, key: str, count: int) -> str:
     return f"{int(value)}/{count}" if isinstance(value, Figure) else ""
 
 
-def _signed(shown: Shown) -> str:
-    """Items signed by the record where it was read; else as the plan mirrors them."""
-    if shown.dossier is None:
-        return _of(shown.estimate, "readiness.signed", 10)
-    return f"{shown.reviewed.now.count('signed')}/10"
-
-
 def _signed_moved(shown: Shown) -> str:
     """Items that the unsaved edits would make stale."""
-    if shown.dossier is not None:
-        moved = shown.reviewed.now.count("signed") - shown.reviewed.saved.count("signed")
-        return f"{moved:+d}" if moved else ""
     before, after = (each.quantities.get("readiness.signed") for each in (shown.saved, shown.estimate))
     if not isinstance(before, Figure) or not isinstance(after, Figure) or float(before) == float(after):
         return ""

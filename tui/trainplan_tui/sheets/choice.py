@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainplan.catalogue import entry
-from trainplan.estimation import Estimate, estimate
+from trainplan.estimation import Estimate
 from trainplan.plan.read import UnknownPath, Unusable
 from trainplan.quantity.figure import Blocked, Figure
 from trainplan.quantity.numbers import disk_bytes
@@ -16,17 +16,17 @@ from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.dates import money
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
-from trainplan_tui.widgets.line import LineEdit
+from trainplan_tui.widgets.line import SHELL, LineEdit
 
 MOST_TRIED = 16
 """Lists up to this length say what each choice would do; longer ones say what each is."""
 
 
 COLUMNS = ((33, "memory"), (46, "room"), (57, "wall time"), (67, "cost"), (79, "ends"))
-LAYOUT_COLUMNS = ((33, "memory"), (44, "room"), (60, "predicted step"), (70, "sent"))
+LAYOUT_COLUMNS = ((33, "memory"), (46, "room"), (62, "predicted step"), (73, "sent"))
 SHARDING = "parallelism.sharding"
-SHARDING_COLUMNS = ((22, "memory"), (33, "room"), (42, "step"), (51, "sent"))
-SHARDS, SHARDS_END = 54, 76
+SHARDING_COLUMNS = ((22, "memory"), (34, "room"), (45, "step"), (55, "sent"))
+SHARDS, SHARDS_END = 58, 80
 """Cells where the list of shardings says what each shards; left out where the window has no room for the longest."""
 LAYOUT = ("parallelism.", "training.", "batch.")
 """Fields of a layout move memory and the predicted step, never the planned time, which rests on utilization."""
@@ -85,10 +85,12 @@ class ChoiceSheet(Listing):
         if len(self.box.choices) > MOST_TRIED:
             canvas.put(34, self._title(word), "dim")
             return canvas.line()
+        before = 11 if self.box.path == SHARDING else 22
         for (end, _), text in zip(self._columns(), self._effect(word), strict=False):
             if end > width:
                 break  # a column without room is left out whole
-            canvas.right(end, text, "error" if text.startswith("OVER") else "text")
+            canvas.right(end, text, "error" if text.startswith("OVER") else "text", start=before + 2)
+            before = end
         if self._tells_shards(width):
             canvas.put(SHARDS, _shards(word), "dim", end=width)
         return canvas.line()
@@ -109,7 +111,7 @@ class ChoiceSheet(Listing):
             attempt = self.host.session.attempt(self.box.path, word)
         except (Unusable, UnknownPath):
             return ("refused",)
-        figures = estimate(attempt.plan, self.host.session.today)
+        figures = self.host.session.estimated(attempt.plan)
         return (*_memory(figures), *(_step(figures) if self.box.path.startswith(LAYOUT) else _time(figures)))
 
     def tail(self, width: int) -> Sequence[Line]:
@@ -124,7 +126,7 @@ class ChoiceSheet(Listing):
             self.host.close_sheet()
         elif key == "enter":
             self._choose(shown)
-        elif not self.move(key, len(shown)):
+        elif key in SHELL or not self.move(key, len(shown)):
             self.line = self.line.take(key, character) or self.line
             self.at = min(self.at, max(0, len(self.shown()) - 1))
 

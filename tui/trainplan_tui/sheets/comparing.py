@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 from trainplan.estimation import estimate
+from trainplan.files.beside import recounted_beside
 from trainplan_tui.sheets.asking import PathSheet
 from trainplan_tui.sheets.beginning import NotOpenedError, opened
 from trainplan_tui.sheets.difference import DifferenceSheet
@@ -28,6 +30,6 @@ class CompareSheet(PathSheet):
             more = len(error.reasons) - 1
             self.host.message = f"{error.reasons[0]}{f'; and {more} more' if more else ''}"
             return False
-        figures = estimate(other.plan, self.host.session.today)
+        figures = recounted_beside(path, estimate(other.plan, self.host.session.today), dt.datetime.now(dt.UTC))
         self.host.open_sheet(DifferenceSheet(self.host, figures, (path.name, self.host.session.path.name)))
         return True

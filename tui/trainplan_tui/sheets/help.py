@@ -10,7 +10,7 @@ from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host, Sheet
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
-from trainplan_tui.widgets.line import LineEdit
+from trainplan_tui.widgets.line import SHELL, LineEdit
 
 ROW = ("row.enter", "row.explain")
 OWN = {
@@ -125,7 +125,7 @@ class HelpSheet(Listing):
         """Narrow, move, leave."""
         if key == "esc" or (key == "?" and not self.line.text):
             self.host.close_sheet()
-        elif not self.move(key, len(self.pairs())):
+        elif key in SHELL or not self.move(key, len(self.pairs())):
             self.line = self.line.take(key, character) or self.line
 
     def paste(self, text: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trainplan.estimation import Estimate
 from trainplan.labels.names import field_label, quantity_label
 from trainplan.plan.faults import known_fields, known_tables
+from trainplan.plan.plan import Plan
 from trainplan.quantity.figure import Figure
 from trainplan.rows.table import FieldRow, FigureRow, cells, field_text
 from trainplan_tui.panes.sources import PASSED
@@ -65,14 +66,41 @@ def field_paths() -> list[str]:
 def _entries(host: Host) -> list[Item]:
     """Sources with their passes, or the row that adds the first, and stages."""
     shown = host.session.shown
-    found = [] if shown.plan.data.sources else [Item("sources", "2 Tokens", "data.sources", "none")]
+    plan = shown.plan
+    found = [] if plan.data.sources else [Item("sources", "2 Tokens", "data.sources", "none")]
+    found += [] if plan.data.stages or plan.batch.schedule else [Item("stages", "2 Tokens", "data.stages", "none")]
+    if not plan.data.stages and not plan.batch.schedule:
+        found.append(Item("batch schedule", "2 Tokens", "batch.schedule", "none"))
+    found += [] if plan.evaluation.tasks else [Item("evaluation tasks", "8 Eval", "evaluation.tasks", "none")]
     for source in shown.estimate.mixture.rows:
         passes = f"{PASSED.text(source.passes)} passes" if isinstance(source.passes, Figure) else "?"
         found.append(Item(source.name, "2 Tokens", f"data.sources.{source.name}", passes))
     for index, stage in enumerate(shown.plan.data.stages):
         name = stage.name or str(index)
         found.append(Item(f"stage {name}", "2 Tokens", f"data.stages.{name}", ""))
-    return [*found, *_standing(host)]
+    for index, entry in enumerate(plan.batch.schedule):
+        begin = "" if entry.from_tokens is None else entry.from_tokens.text or f"{int(entry.from_tokens)}"
+        found.append(Item(f"batch from {begin}", "2 Tokens", f"batch.schedule.{index}", ""))
+    return [*found, *_inner(plan), *_standing(host)]
+
+
+def _inner(plan: Plan) -> list[Item]:
+    """Fields of the entries of lists: what a source, a stage or a task says of itself; a weight stands under its stage."""
+    from trainplan.plan.leaves import typed_at
+
+    lists = (
+        ("data.sources", [one.name for one in plan.data.sources]),
+        ("data.stages", [one.name for one in plan.data.stages]),
+        ("evaluation.tasks", [one.task for one in plan.evaluation.tasks]),
+    )
+    return [
+        Item(f"{name or place} {field.replace('_', ' ')}", "field", path, typed_at(plan, path))
+        for list_, names in lists
+        for place, name in enumerate(names)
+        for field in known_fields(tuple(list_.split(".")))
+        if field != "weights"
+        for path in [f"{list_}.{name or place}.{field}"]
+    ]
 
 
 def _standing(host: Host) -> list[Item]:

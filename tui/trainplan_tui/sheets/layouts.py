@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from trainplan.alternatives.reverse import changed
-from trainplan.estimation import estimate
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import numbered
 from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table, whole_text
@@ -208,7 +207,7 @@ class LayoutsSheet(Listing):
         if self._listed(self.at).is_plan:
             self.host.message = f"layout {self.at + 1} is the plan's own"
             return
-        other = estimate(changed(self.plan, dict(self._found[self.at].fields)), self.host.session.today)
+        other = self.host.session.estimated(changed(self.plan, dict(self._found[self.at].fields)))
         self.host.open_sheet(DifferenceSheet(self.host, other, ("plan", f"layout {self.at + 1}"), ahead=True))
 
     def footer(self) -> Sequence[Entry]:

@@ -71,7 +71,7 @@ class LogSheet(Listing):
         measured = measurement.result()
         if measured is None:
             return f"{self.name}: {measurement.nothing()}"
-        return calibration(figures, measured, self.name, today)
+        return calibration(figures, measured, self.name, today, self.rung)
 
     def _progress(self, done: int, size: int) -> None:
         if not self.background.asks(self):

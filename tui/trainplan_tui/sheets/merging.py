@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainplan.estimation import Estimate, estimate
+from trainplan.estimation import Estimate
 from trainplan.plan.literals import path_text
 from trainplan.plan.merge import SIDES, Contested, Side, merged
 from trainplan.plan.read import Unusable, plan_of_text
@@ -70,7 +70,7 @@ class MergeSheet(Listing):
             return "", "no result with these choices", str(error)
         except Unusable as error:
             return "", "no plan with these choices", str(error.errors[0])
-        return text, *sentences(estimate(plan, self.host.session.today), self.compared())
+        return text, *sentences(self.host.session.estimated(plan), self.compared())
 
     def compared(self) -> Estimate:
         """What findings are said to come and go against."""

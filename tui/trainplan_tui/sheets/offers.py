@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from trainplan.estimation import Estimate, estimate
+from trainplan.files.beside import recounted_beside
 from trainplan.files.folders import recovery_folder
 from trainplan.files.recovery import Lost, lost_sessions
 from trainplan.plan.read import Unusable, open_plan
@@ -54,13 +55,13 @@ def _recent(item: Recent, today: dt.date, end: float) -> Offer:
     except Unusable as error:
         count = len(error.errors)
         return Offer(item.path, (f"{count} error{'' if count == 1 else 's'}", "", "", "", day), str(error.errors[0]))
-    figures = estimate(plan, today)
+    figures = recounted_beside(item.path, estimate(plan, today), dt.datetime.now(dt.UTC))
     told = (room(figures).partition(" ")[0].rstrip(","), date(figures, short=True) or "-", cost(figures, 3) or "-")
     return Offer(item.path, (*told, _signed(figures), day), plan.name or item.path.stem)
 
 
 def _signed(figures: Estimate) -> str:
-    """Items signed, as the plan mirrors the record, which is read when the plan is opened."""
+    """Items signed, by the record beside the plan."""
     count = figures.quantities.get("readiness.signed")
     return f"signed {int(count)}/10" if isinstance(count, Figure) else ""
 

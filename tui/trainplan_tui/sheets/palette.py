@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from trainplan_tui.sheets.index import Item, items, matching
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry
-from trainplan_tui.widgets.line import LineEdit
+from trainplan_tui.widgets.line import SHELL, LineEdit
 
 
 class PaletteSheet(Listing):
@@ -21,9 +21,10 @@ class PaletteSheet(Listing):
     with_commands = True
     prompt = ":"
 
-    def __init__(self, host: Host, begin: str = "") -> None:
+    def __init__(self, host: Host, explain: Callable[[str], None], begin: str = "") -> None:
+        """`explain` opens the tree of a figure whose row the plan does not have now."""
         super().__init__(host.glyphs)
-        self.host = host
+        self.host, self.explain = host, explain
         self.line = LineEdit(begin, len(begin))
         self.all = [item for item in items(host) if self.with_commands or not item.command]
         self.here = frozenset(id_ for row in host.rows() for id_ in (row.id, *(box.path for box in row.boxes)))
@@ -101,7 +102,7 @@ class PaletteSheet(Listing):
             self._enter()
         elif key == "tab":
             self._complete()
-        elif not self.move(key, len(self.found())):
+        elif key in SHELL or not self.move(key, len(self.found())):
             self.line = self.line.take(key, character) or self.line
             self.at = 0
 
@@ -118,11 +119,16 @@ class PaletteSheet(Listing):
         self.pick(found[self.at])
 
     def pick(self, item: Item) -> None:
-        """Go to a row, run a command, or ask for the value of a field that no pane shows."""
+        """Go to a row, run a command, explain a figure that no pane shows now, or ask for the value of such a field."""
         if item.command:
             self.host.close_sheet()
             self.host.do(item.id)
-        elif not self.host.jump(item.id):
+        elif self.host.jump(item.id):
+            return
+        elif item.id in self.host.session.shown.estimate.quantities:
+            self.host.close_sheet()
+            self.explain(item.id)
+        else:
             self.line = LineEdit(f"{item.id}=", len(item.id) + 1)
 
     def _complete(self) -> None:

@@ -10,7 +10,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainplan.estimation import estimate
 from trainplan.files.folders import recovery_folder
 from trainplan.files.recovery import Lost, drop, lost_sessions
 from trainplan.plan.differences import with_differences
@@ -80,7 +79,7 @@ class RecoverySheet:
         except (SpliceError, Unusable) as error:
             first = error.errors[0] if isinstance(error, Unusable) else error
             return "", ("the edits do not fit the file as it is", str(first))
-        return text, sentences(estimate(plan, session.today), session.shown.estimate)
+        return text, sentences(session.estimated(plan), session.shown.estimate)
 
     def wanted(self, width: int) -> int:
         """The whole body."""

@@ -73,7 +73,11 @@ def edit_what_decides(host: Host, row: BodyRow) -> None:
 def go_to_finding(host: Host, position: int) -> None:
     """Put the cursor on the field that decides a finding, and say what is so and what would be right."""
     host.session.try_fixes()
-    finding = host.session.shown.findings[position]
+    finding = host.session.shown.counted[position]
     landed = bool(finding.paths) and host.jump(finding.paths[0], finding.budget)
+    if not landed and finding.budget == "readiness":
+        host.close_sheets()
+        host.do("pane.0")  # the record as a whole has no row
+        landed = True
     where = "" if landed else " (its field is in no pane yet: `:` sets it by path)"
     host.message = f"{spoken(finding)}{where}"

@@ -10,10 +10,10 @@ from trainplan.labels.series import series
 from trainplan.review.drills import OF_ITEM
 from trainplan.review.items import ITEMS, Item
 from trainplan.review.record import Kind
-from trainplan.review.signing import evidence_now
+from trainplan.review.signing import evidence_now, signature_now
 from trainplan.review.state import ItemState
 from trainplan_tui.panes.ready import ROLES, counts, word
-from trainplan_tui.panes.standing import acted
+from trainplan_tui.panes.standing import acted, attesting
 from trainplan_tui.sheets.listing import LETTERS, MOVES
 from trainplan_tui.sheets.sheet import Host
 from trainplan_tui.state.dossier import NOTHING
@@ -85,8 +85,7 @@ class WalkSheet:
         return [*found, rule(f"readiness.{self.item.name}", width, self._position(rows, place), self.host.glyphs)]
 
     def _position(self, rows: Sequence[Row], place: int) -> str:
-        left = len(rows) - self.first
-        return f"row {place + 1} of {len(rows)}" if left else ""
+        return f"row {place + 1} of {len(rows)}" if len(rows) > self.first else ""
 
     def _marked(self, row: Row, width: int) -> Line:
         canvas = Canvas(width, self.host.glyphs)
@@ -137,21 +136,27 @@ class WalkSheet:
             canvas.put(6, one.check, role, end=NUMBERS - 2)
             canvas.put(NUMBERS, one.found if one.verdict != "unknown" else f"unknown: {one.found}", role, end=width)
             found.append(Row(f"check {one.check}: {one.found}", canvas.line()))
-        return (
-            found
-            if len(found) > 1
-            else [*found, self._text("nothing of this item can be checked by the program", width, "dim")]
-        )
+        nothing = self._text("nothing of this item can be checked by the program", width, "dim")
+        return found if len(found) > 1 else [*found, nothing]
 
     def _asked(self, width: int) -> list[Row]:
-        done = self.host.session.ticks.get(self.item.name, set())
-        found = [self._rule("asked of a person: space answers for it", width)]
+        """The points that a person answers for; of an item that is signed those that were attested with its signature."""
+        done, ticked = self._attested(), bool(self.host.session.ticks.get(self.item.name))
+        signature = signature_now((self.host.session.dossier or NOTHING).record, self.item.name)
+        title, note = attesting(signature, held=bool(done) and not ticked)
+        found = [self._rule(title, width)]
         for point in self.item.attested:
             canvas = Canvas(width, self.host.glyphs)
-            canvas.put(4, "[x]" if point in done else "[ ]", "edit")
+            canvas.put(4, "[x]" if point in done else "[ ]", "edit" if ticked or not done else "dim")
             canvas.put(8, point)
             found.append(Row(f"tick {point}", canvas.line()))
-        return found
+        return [*found, *(self._text(line, width, "dim") for line in folded(note, width - 6) if line)]
+
+    def _attested(self) -> frozenset[str]:
+        """Points answered for in this session; where there is none, those of the signature that holds."""
+        ticked, state = self.host.session.ticks.get(self.item.name), self.state
+        held = state.last.attested if state.state == "signed" and state.last is not None else ()
+        return frozenset(ticked or held)
 
     def _answers(self, width: int) -> list[Row]:
         record = (self.host.session.dossier or NOTHING).record
@@ -208,7 +213,7 @@ class WalkSheet:
         """The row under the cursor: the one where it was, else the first point without an answer, else the signature."""
         ids = [row.id for row in rows]
         if not self.on or self.on not in ids:
-            done = self.host.session.ticks.get(self.item.name, set())
+            done = self._attested()
             self.on = next((f"tick {point}" for point in self.item.attested if point not in done), "do sign")
         return ids.index(self.on)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from trainplan.estimation import Estimate
+from trainplan.files.beside import recounted
 from trainplan.files.pilotlogs import pilot_runs
 from trainplan.files.signoffs import RecordError, recorded
 from trainplan.finding import Finding
@@ -32,6 +33,10 @@ class Dossier:
     looked: tuple[Checked, ...] = ()
     runs: tuple[PilotRun, ...] = ()
     at: dt.datetime | None = None
+
+    def recounted(self, figures: Estimate) -> Estimate:
+        """The estimate with the items counted as signed that the record has as signed."""
+        return recounted(figures, self.record, self.broken)
 
 
 NOTHING: Final = Dossier()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,16 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainplan.estimation import Estimate, estimate
 from trainplan.plan.leaves import field_differences
 from trainplan.plan.read import Opened, plan_of_text
-from trainplan_tui.state.history import History, Step
+from trainplan.review.items import record_name
+from trainplan_tui.state.history import History, Kept, Step
 from trainplan_tui.state.shown import Shown
 
 if TYPE_CHECKING:
     from trainplan.evidence.published import Run
-    from trainplan.files.recovery import Journal
     from trainplan.files.save import Saved
     from trainplan.finding import Finding
     from trainplan.forecast.finish import Forecast
     from trainplan.plan.edit import Edited
+    from trainplan.plan.plan import Plan
     from trainplan_tui.state.dossier import Dossier
 
 
@@ -32,26 +34,25 @@ class Refused(NamedTuple):
     kept: str
 
 
-class Session:
+class Session(Kept):
     """State of one open plan. `shown` is what panes draw; every edit makes exactly one estimate.
 
     A session that begins `pending` looks for findings at the first call of `judge`, or at the first edit.
     """
 
     def __init__(self, opened: Opened, today: dt.date, *, pending: bool = False) -> None:
+        super().__init__()
         self.path = Path(opened.source.path)
         self.sha256: str | None = opened.source.sha256
         self.had_bom = opened.source.had_bom
         self.today = today
         self.history = History((Step(opened.source.text, opened.plan),))
         self.saved_text = opened.source.text
-        self.saved = estimate(opened.plan, today)
-        self.journal: Journal | None = None
+        self.dossier: Dossier | None = _beside(self.path, opened.plan)
+        self.saved = self.estimated(opened.plan)
         self.forecasts: dict[int, Forecast] = {}
         self.runs: tuple[Run, ...] = ()
-        self.dossier: Dossier | None = None
         self.reasons: dict[str, str] = {}
-        self.ticks: dict[str, set[str]] = {}
         self.person = self.author = ""
         self.refused: Refused | None = None
         self.shown = self._shown(self.history.now, self.saved, () if pending else None, pending=pending)
@@ -60,6 +61,11 @@ class Session:
     def name(self) -> str:
         """The plan's name, or its file's."""
         return self.history.now.plan.name or self.path.stem
+
+    def estimated(self, plan: Plan) -> Estimate:
+        """What follows from a plan, items signed counted by the record where it was read."""
+        figures = estimate(plan, self.today)
+        return figures if self.dossier is None else self.dossier.recounted(figures)
 
     def judge(self) -> None:
         """Look for findings, where nobody has yet."""
@@ -116,7 +122,12 @@ class Session:
     def take_dossier(self, dossier: Dossier) -> None:
         """What lies beside the plan, as it was read or checked just now."""
         self.dossier = dossier
-        self.shown = replace(self.shown, dossier=dossier)
+        before, self.saved = self.saved, dossier.recounted(self.saved)
+        now = self.saved if self.shown.estimate is before else dossier.recounted(self.shown.estimate)
+        for old, new in ((before, self.saved), (self.shown.estimate, now)):
+            if id(old) in self.forecasts:  # a forecast asks no one who signed
+                self.forecasts[id(new)] = self.forecasts[id(old)]
+        self.shown = replace(self.shown, dossier=dossier, estimate=now, saved=self.saved)
 
     def forecasted(self, figures: Estimate, found: Forecast) -> bool:
         """Take a forecast; whether it is of the plan that shows. Only those of the saved and the present plan are kept."""
@@ -153,7 +164,7 @@ class Session:
 
     def try_on(self, attempt: Edited) -> None:
         """Show what an attempt would give, findings and sign-offs as before; `settle` or `commit` ends it."""
-        figures = estimate(attempt.plan, self.today)
+        figures = self.estimated(attempt.plan)
         self.judge()
         self.shown = replace(self._shown(Step(attempt.text, attempt.plan), figures, self.shown.findings), trying=True)
 
@@ -163,13 +174,13 @@ class Session:
 
     def settle(self) -> None:
         """Show the present step again."""
-        self.shown = self._shown(self.history.now, estimate(self.history.now.plan, self.today))
+        self.shown = self._shown(self.history.now, self.estimated(self.history.now.plan))
 
     def commit(self, attempt: Edited, what: str) -> int:
         """Make an attempt the present step; the number of quantities that moved."""
-        before = self.shown.estimate if not self.shown.trying else estimate(self.history.now.plan, self.today)
+        before = self.shown.estimate if not self.shown.trying else self.estimated(self.history.now.plan)
         trying = self.shown.trying and self.shown.valid and self.shown.text == attempt.text
-        after = self.shown.estimate if trying else estimate(attempt.plan, self.today)
+        after = self.shown.estimate if trying else self.estimated(attempt.plan)
         return self._moved_to(self.history.edit(Step(attempt.text, attempt.plan, what)), before, after)
 
     def take_text(self, text: str, what: str) -> int:
@@ -190,7 +201,7 @@ class Session:
     def _step(self, history: History) -> bool:
         if history.at == self.history.at:
             return False
-        self._moved_to(history, self.shown.estimate, estimate(history.now.plan, self.today))
+        self._moved_to(history, self.shown.estimate, self.estimated(history.now.plan))
         return True
 
     def _moved_to(self, history: History, before: Estimate, after: Estimate) -> int:
@@ -204,93 +215,62 @@ class Session:
         """Forget the steps before this one: an act of the record is not taken back by undo."""
         self.history = History((self.history.now,))
 
-    def keep(self) -> None:
-        """Keep unsaved edits in the journal from now on."""
-        from trainplan_tui.state.keeping import journal_for, kept_ticks, remember
-
-        self.journal = journal_for(self.path)
-        self.ticks = kept_ticks(self.path, self.sha256 or "")
-        remember(self.path)
-        self._record(self.history.now)
-
-    def tick(self, item: str, point: str) -> None:
-        """Answer for a point of an item, or take the answer back; kept until the item is signed."""
-        self.ticks.setdefault(item, set()).symmetric_difference_update({point})
-        self._keep_ticks()
-
-    def forget_ticks(self, item: str) -> None:
-        """The item was answered: its points are asked anew the next time."""
-        self.ticks.pop(item, None)
-        self._keep_ticks()
-
-    def _keep_ticks(self) -> None:
-        if self.journal is not None:
-            from trainplan_tui.state.keeping import keep_ticks
-
-            keep_ticks(self.path, self.sha256 or "", self.ticks)
-
-    def _record(self, step: Step) -> None:
-        if self.journal is None or self.sha256 is None:
-            return
-        from trainplan.plan.differences import differences
-        from trainplan.plan.merge import before_edits
-        from trainplan_tui.state.keeping import now
-
-        edits = differences(self.saved_text, step.text)
-        self.journal.record(self.sha256, edits, now(), before_edits(self.saved_text, edits))
-
-    def interrupted(self, number: int) -> None:
-        """The process ends by a signal (0: a fault of its own): the journal keeps the edits and notes why."""
-        if self.journal is not None:
-            from signal import Signals
-
-            saved = self.history.now.text == self.saved_text
-            self.journal.close(saved, Signals(number).name if number else "fault")
-
-    def ended(self) -> None:
-        """The session ends by its user's choice; discarded edits stay recoverable until the next save."""
-        if self.journal is not None:
-            self.journal.close(self.history.now.text == self.saved_text, "discarded")
-
     def save(self, path: Path | None = None) -> Saved:
-        """Write the text. Raises SaveError, or ChangedOnDisk where the file is not the one that was read."""
+        """Write the text. Raises SaveError, or ChangedOnDisk where the file is not the one that was read.
+
+        Under another name the plan begins unsigned: the record of its sign-offs stays beside the old one.
+        """
         target = self.path if path is None else path
-        expected = self.sha256 if path is None or path == self.path else None
+        moved = target != self.path
+        history = self._unsigned() if moved else self.history
+        expected = None if moved else self.sha256
         from trainplan.files.save import save
 
-        saved = save(target, self.history.now.text, expected_sha256=expected, had_bom=self.had_bom)
-        moved, self.path, self.sha256 = target != self.path, target, saved.sha256
-        self.saved_text, self.saved = self.history.now.text, self.shown.estimate
-        self.shown = self._shown(self.history.now, self.shown.estimate)
+        saved = save(target, history.now.text, expected_sha256=expected, had_bom=self.had_bom)
+        self.path, self.sha256, self.saved_text = target, saved.sha256, history.now.text
+        self.saved = figures = self.shown.estimate
+        if moved:
+            self.history, self.dossier = history, _beside(target, history.now.plan)
+            self.saved = self.estimated(history.now.plan)
+            self.forecasts = {id(self.saved): found for key, found in self.forecasts.items() if key == id(figures)}
+        self.shown = self._shown(history.now, self.saved)
         self._kept_anew() if moved else self._record(self.history.now)
         if self.ticks:
             self._keep_ticks()
         self._settled()
         return saved
 
-    def _kept_anew(self) -> None:
-        """The plan goes on under another name: its journal too."""
-        if self.journal is not None:
-            self.journal.close(clean=True)
-            ticks = self.ticks
-            self.keep()
-            self.ticks = ticks
+    def _unsigned(self) -> History:
+        """The history without what it mirrors of the record: none of its steps is signed under another name."""
+        from trainplan.plan.tree import SpliceError
+        from trainplan.review.mirror import mirrors, unsigned
 
-    def _settled(self) -> None:
-        """A save ends what was discarded before it, and makes the file a recent one."""
-        if self.journal is not None:
-            from trainplan_tui.state.keeping import forget_discarded, remember
-
-            forget_discarded(self.path)
-            remember(self.path)
+        steps: list[Step] = []
+        for step in self.history.steps:
+            try:
+                claims = any(map(mirrors, step.plan.readiness))
+                after = unsigned(step.text, step.plan, self.path.name) if claims else step
+            except SpliceError:
+                after = step
+            steps.append(Step(after.text, after.plan, step.what))
+        return replace(self.history, steps=tuple(steps))
 
     def rebase(self, opened: Opened) -> None:
         """Take the file on disk as the one that edits are compared with; the present step stays."""
         self.sha256, self.had_bom = opened.source.sha256, opened.source.had_bom
-        self.saved_text, self.saved = opened.source.text, estimate(opened.plan, self.today)
+        self.saved_text, self.saved = opened.source.text, self.estimated(opened.plan)
         self.settle()
         self._record(self.history.now)
         self._keep_ticks()
+
+
+def _beside(path: Path, plan: Plan) -> Dossier | None:
+    """The record beside a plan that has one, or that mirrors items; the rest of the dossier is looked for later."""
+    if not plan.readiness and not os.path.lexists(path.with_name(record_name(path.name))):
+        return None
+    from trainplan_tui.state.dossier import NOTHING, read_dossier
+
+    return read_dossier(path, NOTHING, dt.datetime.now(dt.UTC))
 
 
 def differs(before: object, after: object) -> bool:

@@ -51,6 +51,25 @@ class Shown:
         return self.reviewed.findings if self.dossier is not None else ()
 
     @property
+    def claimed(self) -> tuple[Finding, ...]:
+        """What the plan claims and its record has not; nothing until that was read."""
+        if self.dossier is None:
+            return ()
+        from trainplan.review.findings import claims
+
+        return claims(self.reviewed.now)
+
+    @property
+    def counted(self) -> tuple[Finding, ...]:
+        """Findings as they are counted everywhere: those of the plan and what it claims, errors first."""
+        claimed = self.claimed
+        if not claimed:
+            return self.findings
+        from trainplan.finding import ORDER
+
+        return tuple(sorted((*claimed, *self.findings), key=lambda item: ORDER[item.severity]))
+
+    @property
     def unsaved(self) -> bool:
         """Whether the text differs from the file's."""
         return self.edits > 0

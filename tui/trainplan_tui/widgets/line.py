@@ -64,6 +64,10 @@ class LineEdit:
         """Delete from the start to the cursor, or all when all is selected."""
         return self._cut(0, self.cursor)
 
+    def clear_rest(self) -> LineEdit:
+        """Delete from the cursor to the end, or all when all is selected."""
+        return self._cut(self.cursor, len(self.text))
+
     def left(self) -> LineEdit:
         """One character to the left; to the start when all is selected."""
         return LineEdit(self.text, 0 if self.all_selected else max(0, self.cursor - 1))
@@ -116,6 +120,9 @@ def _fitting(text: str, width: int) -> str:
     return text
 
 
+SHELL = frozenset({"ctrl+u", "ctrl+w", "ctrl+a", "ctrl+e", "ctrl+k"})
+"""Keys that are the line's in a list that is typed into, as in a shell; the others move in the list."""
+
 _KEYS: dict[str, Callable[[LineEdit], LineEdit]] = {
     "backspace": LineEdit.backspace,
     "ctrl+h": LineEdit.backspace,
@@ -128,5 +135,6 @@ _KEYS: dict[str, Callable[[LineEdit], LineEdit]] = {
     "end": LineEdit.end,
     "ctrl+e": LineEdit.end,
     "ctrl+u": LineEdit.clear,
+    "ctrl+k": LineEdit.clear_rest,
     "ctrl+w": LineEdit.delete_word,
 }

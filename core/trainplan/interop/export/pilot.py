@@ -58,6 +58,14 @@ def run_of(found: Estimate, rung: str = "") -> Run:
     return _small(found, rung)
 
 
+def layers_on(found: Estimate, devices: int) -> int:
+    """Layers of the plan's model that fit on so few devices, whole nodes or a part of one. Raises ExportError where none do."""
+    node = whole(found, "cluster.accelerators_per_node")
+    each = min(devices, node)
+    mesh = _mesh(found, max(1, devices // each), each)
+    return whole(estimate(_fitting(found, "", _on_mesh(found, "one-node", mesh), mesh)), "model.num_hidden_layers")
+
+
 def _scaled(found: Estimate) -> Run:
     step = found.quantities["compute.step_time"]
     enough = math.ceil(SCALED_TIME / step) if isinstance(step, Figure) else SCALED_STEPS
@@ -176,7 +184,7 @@ def _fitting(found: Estimate, rung: str, plan: Plan, mesh: Mesh) -> Plan:
     )
     least = dense + 1 if found.situation.value("model.moe.num_experts") else 1
     if rung == "unit":
-        plan = _with_layers(found, plan, min(layers, max(UNIT_LAYERS, least)))
+        plan = with_layers(found, plan, min(layers, max(UNIT_LAYERS, least)))
     if _fits(plan):
         return plan
     chunk = mesh.pipeline * int(plan.parallelism.virtual_pipeline)
@@ -184,12 +192,14 @@ def _fitting(found: Estimate, rung: str, plan: Plan, mesh: Mesh) -> Plan:
     low, high = 0, len(fitting)
     while low < high:
         middle = (low + high) // 2
-        low, high = (middle + 1, high) if _fits(_with_layers(found, plan, fitting[middle])) else (low, middle)
+        low, high = (middle + 1, high) if _fits(with_layers(found, plan, fitting[middle])) else (low, middle)
     if low == 0:
         layers_said, devices = numbered(max(least, chunk), "layer"), numbered(mesh.nodes * mesh.each, "accelerator")
         do = "does" if max(least, chunk) == 1 else "do"
-        raise ExportError(f"rung {rung}: {layers_said} {do} not fit on {devices}; begin with the next rung")
-    return _with_layers(found, plan, fitting[low - 1])
+        raise ExportError(
+            f"rung {rung or 'of a log'}: {layers_said} {do} not fit on {devices}; begin with the next rung"
+        )
+    return with_layers(found, plan, fitting[low - 1])
 
 
 def _fits(plan: Plan) -> bool:
@@ -198,7 +208,8 @@ def _fits(plan: Plan) -> bool:
     return not isinstance(total, Figure) or not isinstance(usable, Figure) or float(total) <= float(usable)
 
 
-def _with_layers(found: Estimate, plan: Plan, layers: int) -> Plan:
+def with_layers(found: Estimate, plan: Plan, layers: int) -> Plan:
+    """A plan with the first layers alone, as many as are asked for; `found` is the estimate that its own number is from."""
     if layers == whole(found, "model.num_hidden_layers"):
         return plan
     types = found.situation.value("model.layer_types")

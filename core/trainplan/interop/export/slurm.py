@@ -10,13 +10,14 @@ import math
 import re
 from typing import Final
 
+from trainplan.budgets.reliability import job_time, jobs
 from trainplan.estimation import Estimate
+from trainplan.formulas import reliability as f
 from trainplan.interop.export.megatron import FUSED_MLP, SAID, argument_lines, fuses, megatron_arguments
 from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run, why
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import numbered
 
-LEAST_GRACE: Final = 60  # s
 MOST_GRACE: Final = 65_535  # s, the most that --signal of sbatch takes
 ARRAY_LIMIT: Final = 1_000  # jobs; Slurm's default MaxArraySize is 1001
 
@@ -46,8 +47,8 @@ def slurm_text(run: Run) -> str:
 
 def grace(estimate: Estimate) -> int:
     """Seconds between the signal and the limit: two steps and two checkpoint stalls, one minute at least."""
-    needed = 2 * (_seconds(estimate, "compute.step_time") + _seconds(estimate, "storage.checkpoint_stall"))
-    found = max(LEAST_GRACE, math.ceil(needed))
+    step, stall = _known(estimate, "compute.step_time"), _known(estimate, "storage.checkpoint_stall")
+    found = math.ceil(f.grace(step, stall))
     if found > MOST_GRACE:
         raise ExportError(f"two steps and two saves take {found:,} s; Slurm signals {MOST_GRACE:,} s ahead at most")
     return found
@@ -56,23 +57,24 @@ def grace(estimate: Estimate) -> int:
 def segments(estimate: Estimate) -> int:
     """Jobs that the run takes under its time limit, each losing the grace and one restart; 1 without a limit.
 
-    The time between jobs is none of theirs.
+    What lies between them, waits and planned downtime, is none of theirs.
     """
-    limit = estimate.plan.reliability.job_time_limit
-    if limit is None:
+    if estimate.plan.reliability.job_time_limit is None:
         return 1
-    useful = float(limit) - grace(estimate) - float(estimate.plan.reliability.restart_time)
-    if useful <= 0:
+    step, stall = _known(estimate, "compute.step_time"), _known(estimate, "storage.checkpoint_stall")
+    if job_time(estimate.situation, step, stall) <= 0.0:
         raise ExportError("reliability.job_time_limit is shorter than the restart and the grace before the limit")
-    inside = _seconds(estimate, "compute.wall_time") - _seconds(estimate, "compute.queue_time")
-    return max(1, math.ceil(inside / useful))
+    parts = (
+        _known(estimate, key) for key in ("compute.compute_time", "reliability.slowdown", "evaluation.blocking_time")
+    )
+    return int(jobs(estimate.situation, f.busy_time(*parts), step, stall))
 
 
-def _seconds(estimate: Estimate, key: str) -> float:
+def _known(estimate: Estimate, key: str) -> Figure:
     value = estimate.quantities[key]
     if not isinstance(value, Figure):
         raise ExportError(f"{key} cannot be told: {why(estimate, value)}")
-    return float(value)
+    return value
 
 
 def _options(run: Run) -> list[str]:

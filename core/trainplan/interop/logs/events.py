@@ -10,7 +10,8 @@ from typing import TypeAlias
 class Step:
     """One printed step: its number, its time, its sequences and their length, or tokens a second of one device.
 
-    None where it does not say. `mean` where time or rate is the mean of all steps since the line before.
+    None where it does not say. `mean` where time or rate is the mean of all steps since the line before. `flops` are FLOP/s of one
+    device as the framework counts them, which tell of the model that ran and are no measure of anything else.
     """
 
     number: int
@@ -20,6 +21,7 @@ class Step:
     skipped: bool = False
     length: float | None = None
     mean: bool = False
+    flops: float | None = None
 
     @property
     def sound(self) -> bool:
@@ -59,7 +61,7 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that the log prints: world, sequence (tokens) or batch (sequences)."""
+    """A setting that the log prints: world, sequence (tokens), batch (sequences), or layers, hidden and parameters of the model."""
 
     name: str
     value: float

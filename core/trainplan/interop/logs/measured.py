@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
@@ -32,8 +33,10 @@ WARM_STEPS, WARM_SHARE = 20, 0.10
 ENOUGH, STEADY = 20, 0.05
 """Steps below which, and variation above which, a measurement is doubted: C7."""
 
+MODEL: Final = ("layers", "hidden", "parameters")
+"""Settings of the model that ran."""
 AGAIN: Final = "lines that repeat a step, as of another rank or of a bar"
-OTHER: Final = "of a run on another number of devices or at another length"
+OTHER: Final = "of a run on another number of devices, at another length or of another model"
 FOREIGN: Final = 64
 """Reasons that are kept apart."""
 _AFTER: Final = {"checkpoint": "after a checkpoint", "evaluation": "after an evaluation"}
@@ -45,7 +48,8 @@ class Measured:
 
     `variation` is that of lines, None of one line; a line is mostly the mean of `steps_a_line` steps, of 1 where it is a step.
     `assumed` are the settings that the plan lent, and `disturbed` is set where every line follows a checkpoint or an evaluation.
-    `retries` of the allocator, 0 where no line said so.
+    `retries` of the allocator, 0 where no line said so. `model` has what the log prints of layers, hidden and parameters, and
+    `token_flops` are its own FLOP/s over its tokens a second: what a token costs by whatever convention it prints.
     """
 
     framework: str
@@ -68,6 +72,8 @@ class Measured:
     steps_a_line: float = 1.0
     assumed: tuple[str, ...] = ()
     disturbed: bool = False
+    model: Mapping[str, float] = field(default_factory=dict[str, float])
+    token_flops: float | None = None
 
     @property
     def of_means(self) -> bool:
@@ -100,6 +106,7 @@ class Measurement:
         self.stalls = array("d")
         self.time = ""
         self.date: str | None = None
+        self.token_flops: float | None = None
         self._spans, self._start, self._after = Spans(), 0, ""
         self._first: tuple[int, float | None] | None = None
         self._saved_at = -1
@@ -149,7 +156,7 @@ class Measurement:
         self._saved_at = self.seen
 
     def _setting(self, event: Setting) -> None:
-        """A run on another number of devices or at another length is another run: the later one is measured."""
+        """A run on another number of devices, at another length or of another model is another run: the later one is measured."""
         if event.name != "batch" and self.printed.get(event.name, event.value) != event.value and self.lines:
             self._first_counted(1)
             self.dropped[OTHER] += self.series.seen + self.disturbed.seen
@@ -168,6 +175,8 @@ class Measurement:
             self.printed["batch"] = step.sequences
         if step.length:
             self.printed["sequence"] = step.length
+        if step.flops and rate:
+            self.token_flops = step.flops / rate
         if self._spans.first:
             self._first_counted(1)
             self._first, self._after = (step.number, rate), ""
@@ -245,6 +254,8 @@ class Measurement:
             steps_a_line=part.span(),
             assumed=tuple(sorted(self.assumed)),
             disturbed=disturbed,
+            model={name: self.printed[name] for name in MODEL if name in self.printed},
+            token_flops=self.token_flops,
         )
 
     def nothing(self) -> str:

@@ -1,8 +1,9 @@
 """Lines of Megatron-LM and what descends from it: cells between bars, each `key: value`.
 
 Look-alike lines differ in unit: Megatron-LM prints milliseconds, Megatron-DeepSpeed either. Printed TFLOP/s follow three
-conventions and are never read; tokens a second are taken where they are printed of one device, and else worked out from batch,
-length, time and world. Times are means over the log's interval. A cell that its bar does not close may be cut, and is not read.
+conventions and measure nothing here, they only tell of another model; tokens a second are taken where they are printed of one
+device, and else worked out from batch, length, time and world. Times are means over the log's interval. A cell that its bar does
+not close may be cut, and is not read.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _CUT = re.compile(r"(?:^|[\s\]:])iteration\s+\d+\s*/\s*\d+\s*\|")
 """The head of a line of a step, which the rest has to follow."""
 _SAVE = re.compile(r"\bsave-checkpoint(?:\s*\.*)?:\s*\(?\s*([\d.]+)(?:\s*,\s*([\d.]+))?")
 _SETTING = re.compile(
-    r"(?:^|[\s\]:])(world_size|global_num_gpus|seq_length|global_batch_size|train_batch_size)\s*\.{2,}\s*(\d+)(?:\.+\w+)?\s*$"
+    r"(?:^|[\s\]:])(world_size|global_num_gpus|seq_length|global_batch_size|train_batch_size|num_layers|hidden_size)\s*\.{2,}\s*(\d+)(?:\.+\w+)?\s*$"
 )
 """Megatron's arguments; GPT-NeoX ends them with `updated` or `default`."""
 _WORLD = re.compile(r"(?:using world size:\s*|dist_world_size=|distributed processes registered\. Starting with )(\d+)")
@@ -44,11 +45,14 @@ _NAMES: Final = {
     "seq_length": "sequence",
     "global_batch_size": "batch",
     "train_batch_size": "batch",
+    "num_layers": "layers",
+    "hidden_size": "hidden",
 }
 ELAPSED: Final = "elapsed time per iteration ("
 _SECONDS, _MILLISECONDS = f"{ELAPSED}s):", f"{ELAPSED}ms):"
 _DEEPSPEED_RATE, _PRIMUS_RATE = "tokens per gpu per second (tgs):", "tokens per GPU (tokens/s/GPU):"
 """Of one device."""
+_FLOPS = ("throughput per GPU (TFLOP/s/GPU):", "TFLOPs:")
 _PEAKS: Final = (
     ("max reserved", MEBI, True),
     ("max allocated", MEBI, False),
@@ -81,7 +85,8 @@ class MegatronLines:
         if not self._told and (rate or "[rank-" in line):
             yield from self._world(line, rate, seconds, (batch or 0.0) * (length or 0.0))
         skipped = cell(line, "number of skipped iterations:") or cell(line, "number of nan iterations:")
-        yield Step(step, seconds, batch, rate, bool(skipped), length, mean=True)
+        flops = next((value for key in _FLOPS if (value := cell(line, key))), None)
+        yield Step(step, seconds, batch, rate, bool(skipped), length, mean=True, flops=flops and flops * 1e12)
 
     def _length(self, line: str) -> float | None:
         """Tokens of a sequence: as printed, else of what was consumed since the line before."""

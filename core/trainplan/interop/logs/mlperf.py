@@ -41,21 +41,20 @@ class MlperfLines:
         elif key in ("block_start", "block_stop"):
             metadata: Any = entry.get("metadata")
             samples = _plain(metadata.get("samples_count")) if isinstance(metadata, dict) else None
-            if samples is None or time is None:
-                return
-            if key == "block_start":
-                self._open = (time, samples)
-            elif self._open is not None:
-                yield from self._block(time, samples)
+            told = None if samples is None or time is None else (time, samples)
+            begun, self._open = self._open, told if key == "block_start" else None
+            if key == "block_stop" and begun is not None and told is not None:
+                yield from self._block(begun, told)
 
-    def _block(self, time: float, samples: float) -> Iterator[Event]:
-        began, before = cast("tuple[float, float]", self._open)
-        self._open = None
-        steps = (samples - before) / self._batch if self._batch else 0.0
-        if steps < 1.0 or time <= began:
+    def _block(self, begun: tuple[float, float], ended: tuple[float, float]) -> Iterator[Event]:
+        """The steps between two times (ms), each with the samples before it."""
+        steps = (ended[1] - begun[1]) / self._batch if self._batch else 0.0
+        if steps < 1.0 or ended[0] <= begun[0]:
             return
         yield Framework("MLPerf")
-        yield Step(round(samples / cast("float", self._batch)), (time - began) / 1e3 / steps, self._batch, mean=True)
+        yield Step(
+            round(ended[1] / cast("float", self._batch)), (ended[0] - begun[0]) / 1e3 / steps, self._batch, mean=True
+        )
 
 
 def stamp(line: str) -> str | None:

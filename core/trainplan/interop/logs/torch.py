@@ -30,6 +30,8 @@ _STEP = re.compile(r"(?<!validate )step:\s*(\d+)")
 _TPS = re.compile(r"\b(?:tps|wps):\s*([\d,.]+)")
 _MEMORY = re.compile(r"memory:\s*([\d.]+)GiB")
 _SAVED = re.compile(r"Finished saving the checkpoint.*?in ([\d.]+) seconds")
+_FLOPS = re.compile(r"\btflops:\s*([\d.,]+)")
+_PARAMETERS = re.compile(r"size:\s*([\d,]+) total parameters")
 _RETRIED = re.compile(r"(\d+) \w+ memory allocation retries")
 _MESH = re.compile(r"-D device mesh with \[[^]]*\], \[([\d, ]+)\]")
 _DEGREES = re.compile(r"\b(?:pp|dp_replicate|dp_shard|cp|tp)=(\d+)")
@@ -45,6 +47,7 @@ def of_titan(line: str) -> bool:
         or "batch size " in line
         or "Training starts" in line
         or "allocation retries" in line
+        or "total parameters" in line
     )
 
 
@@ -81,7 +84,9 @@ def _titan_step(plain: str) -> Iterator[Event]:
     peak = number(memory[1]) if memory else None
     if peak:
         yield Peak(peak * GIBI, reserved=True)
-    yield Step(place, rate=value, mean=True)
+    flops = _FLOPS.search(plain)
+    counted = number(flops[1]) if flops else None
+    yield Step(place, rate=value, mean=True, flops=counted and counted * 1e12)
 
 
 def _titan_start(plain: str) -> Iterator[Event]:
@@ -96,6 +101,10 @@ def _titan_start(plain: str) -> Iterator[Event]:
             value = whole(found[1]) if found else None
             if value:
                 yield Setting(name, float(value))
+    parameters = _PARAMETERS.search(plain) if "total parameters" in plain else None
+    count = whole(parameters[1]) if parameters else None
+    if count:
+        yield Setting("parameters", float(count))
     if "Training starts at step" in plain:
         yield Begin()
 

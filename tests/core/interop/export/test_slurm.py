@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.interop.export.run import ExportError
 from trainplan.interop.export.slurm import grace, sbatch_script, segments
@@ -71,6 +72,26 @@ def test_a_time_limit_makes_a_chain_of_jobs_one_at_a_time() -> None:
     assert segments(estimated("llama-3.1-8b", "reliability.job_time_limit=2d", "schedule.queue_gap=1d")) == segments(
         found
     )
+
+
+@pytest.mark.parametrize(
+    "edits", [(), ("schedule.planned_downtime=30d",), ("evaluation.mode=in-loop", "evaluation.interval_tokens=10B")]
+)
+def test_a_script_has_the_jobs_that_the_finding_says(edits: tuple[str, ...]) -> None:
+    """The signal comes a minute before the limit at the least; the estimate left out two steps and two saves alone."""
+    found = estimated("llama-3.1-8b", "reliability.job_time_limit=1h", *edits)
+    (told,) = (one.message for one in findings(found) if one.code == "R4")
+    assert told == f"the run takes {segments(found):,} jobs of 1 h"
+    assert options(sbatch_script(found))["array"] == f"1-{segments(found)}%1"
+
+
+def test_a_limit_that_a_finding_calls_too_short_is_refused_and_no_other() -> None:
+    short, enough = (estimated("llama-3.1-8b", f"reliability.job_time_limit={limit}") for limit in ("16min", "17min"))
+    assert "error" in {one.severity for one in findings(short) if one.code == "R4"}
+    with pytest.raises(ExportError, match="job_time_limit is shorter"):
+        segments(short)
+    assert "error" not in {one.severity for one in findings(enough) if one.code == "R4"}
+    assert segments(enough) > 1
 
 
 def test_a_limit_shorter_than_the_restart_is_refused() -> None:

@@ -507,6 +507,16 @@ def test_mlperf_without_whole_blocks_measures_nothing(tmp_path: Path) -> None:
     assert measured(tmp_path / "a.log", cut, length=8192, world=8).dropped["not readable, line 43"] == 1
 
 
+def test_a_block_of_mlperf_whose_begin_says_no_samples_is_no_part_of_the_next(tmp_path: Path) -> None:
+    """Begin and stop of two blocks with an evaluation between them were taken for one."""
+    lines = blocks(8)
+    del lines[4]  # the first block never stops
+    lines[6] = mllog(1721024896541 + 243811, "block_start", epoch_num=1)
+    found = measured(tmp_path / "a.log", "\n".join(lines) + "\n", length=8192, world=8)
+    assert found.steps_seen == 6 * 48
+    assert found.rate == pytest.approx(1.9257918929116467 * 8192 / 8, rel=2e-4)
+
+
 def test_torchtune_prints_a_rate_of_the_step_and_gibibytes(tmp_path: Path) -> None:
     """A line of amang1802/llama-3.1-8B-cpttest_mode2_qna_fulltext on huggingface.co, four devices; GiB by torchtune's memory.py."""
     lines = [
