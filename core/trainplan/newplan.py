@@ -11,6 +11,7 @@ from trainplan.plan.edit import literal_of_typed
 from trainplan.plan.faults import table_in
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
+from trainplan.plan.skeleton import SOURCES, commented
 from trainplan.quantity.unit import Quantity
 
 if TYPE_CHECKING:
@@ -53,17 +54,6 @@ TABLES: Final = (
     "storage",
     "reliability",
 )
-
-SOURCES: Final = (
-    "# passes over the data need its sources: one block for each, weights sum to 1",
-    "# [[data.sources]]",
-    '# name = "web"',
-    '# unique_tokens = "13.5T"',
-    "# weight = 1.0",
-)
-
-COMMENT: Final = 39
-"""Column, from 0, at which a comment begins behind a value."""
 
 
 def new_plan_text(answers: Answers) -> str:
@@ -110,7 +100,7 @@ def _table(name: str, given: Mapping[str, str | None]) -> list[str]:
     for field, info in kind.model_fields.items():
         literal = _default_literal(info.default)
         if literal is not None and field not in NEEDED.get(name, ()):
-            lines.append(_commented(f"{field} = {literal}", f"default. {sentence_of(f'{name}.{field}')}"))
+            lines.append(commented(f"{field} = {literal}", f"default. {sentence_of(f'{name}.{field}')}"))
     return lines
 
 
@@ -119,11 +109,7 @@ def _word(table: str) -> str:
 
 
 def _said(key: str, literal: str | None, sentence: str) -> str:
-    return f"{key} = {literal}" if literal is not None else _commented(f"{key} =", sentence)
-
-
-def _commented(line: str, sentence: str) -> str:
-    return f"# {line}".ljust(COMMENT) + f" # {sentence}"
+    return f"{key} = {literal}" if literal is not None else commented(f"{key} =", sentence)
 
 
 def _default_literal(value: object) -> str | None:

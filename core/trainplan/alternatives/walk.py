@@ -7,6 +7,7 @@ ran fastest at 3B on 384 H100 with tensor 2 and no sharding, against this flow. 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import gcd
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from trainplan.plan.plan import Plan
 from trainplan.quantity.figure import Blocked, Figure
 
 GIB: Final = 2.0**30
+LAST: Final = 7
+"""Number of the question of experts in a dense model; with experts it is the first, and the others are one later."""
 LEAST_HIDDEN, LEAST_WIDTH = 1024, 2048
 """Width of the stream and of the MLP on a tensor rank below which products are thin: product judgement."""
 
@@ -28,7 +31,7 @@ def walk(plan: Plan) -> Walk | None:
     begin = Path(plan, s, _share(s), dict(START))
     if tried(plan, begin.settled).total is None:
         return None
-    _experts_first(begin)
+    experts = _experts_first(begin)
     _replica(begin)
     _sharded(begin)
     _efficient(begin)
@@ -37,9 +40,11 @@ def walk(plan: Plan) -> Walk | None:
     _context(begin)
     _recomputed(begin)
     _interleaved(begin)
-    _experts(begin)
+    if not experts:
+        begin.ask(LAST, "Experts?", "dense model", "-", "parallelism.expert")
     proposal = begin.settled if begin.found else {}
-    return Walk(tuple(sorted(begin.asked, key=lambda one: one.number)), proposal, begin.found)
+    asked = (replace(one, number=one.number % LAST + 1) if experts else one for one in begin.asked)
+    return Walk(tuple(sorted(asked, key=lambda one: one.number)), proposal, begin.found)
 
 
 def _share(s: Situation) -> float:
@@ -59,12 +64,19 @@ def _against(path: Path, trial: Trial) -> str:
     return f"{held}{'; ' if held else ''}{spread} ({', '.join(sorted(trial.broken))})"
 
 
-def _experts_first(path: Path) -> None:
-    """Experts go first: expert ranks inside the domain, their tensor degree one."""
+def _experts_first(path: Path) -> bool:
+    """Whether there are experts. They go first, and are asked first: expert ranks inside the domain, their tensor degree one.
+
+    What is asked after it stands on that degree, so the last question of a dense model is the first one here.
+    """
     experts = path.s["model.moe.num_experts"]
     if isinstance(experts, Blocked) or not experts:
-        return
-    path.settled["parallelism.expert"] = gcd(int(experts), _domain(path))
+        return False
+    degree = gcd(int(experts), _domain(path))
+    path.settled["parallelism.expert"] = degree
+    numbers = f"{int(experts)} experts over {degree} ranks of a domain of {_domain(path)}, expert tensor 1"
+    path.ask(LAST, "Experts first?", numbers, "yes", "parallelism.expert")
+    return True
 
 
 def _domain(path: Path) -> int:
@@ -247,13 +259,3 @@ def _recomputed(path: Path) -> None:
             text = f"Does full recompute with pipeline {stages['parallelism.pipeline']} fit?"
             path.ask(6, text, _against(path, trial), "YES", "parallelism.recompute")
             return
-
-
-def _experts(path: Path) -> None:
-    experts = path.s["model.moe.num_experts"]
-    if isinstance(experts, Blocked) or not experts:
-        path.ask(7, "Experts?", "dense model", "-", "parallelism.expert")
-        return
-    degree = path.settled["parallelism.expert"]
-    numbers = f"{int(experts)} experts over {degree} ranks of a domain of {_domain(path)}, expert tensor 1"
-    path.ask(7, "Experts first?", numbers, "yes", "parallelism.expert")

@@ -218,6 +218,8 @@ def _drill_age(s: Situation, today: dt.date | None) -> Figure:
     drill = s.plan.storage.last_restore_drill
     if drill is None or today is None:
         return blocked("none", "s")
+    if drill > today:
+        return blocked("S10", "s")
     seconds = float((today - drill).days) * 86400.0
     source = f"plan file, {drill.isoformat()}, and today"
     return given("storage.last_restore_drill", seconds, "s", source, kind="file", is_field=True)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from trainplan.checks.calendar import CALENDAR_CHECKS
 from trainplan.checks.communication import COMMUNICATION_CHECKS
 from trainplan.checks.compute import COMPUTE_CHECKS
+from trainplan.checks.dates import DATE_CHECKS
 from trainplan.checks.evaluation import EVALUATION_CHECKS
 from trainplan.checks.evidence import above_published, against_step_model
 from trainplan.checks.layout import LAYOUT_CHECKS
@@ -34,6 +36,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *MEMORY_CHECKS,
     *TOKEN_CHECKS,
     *COMPUTE_CHECKS,
+    *CALENDAR_CHECKS,
     *SUPPORTED_CHECKS,
     *NEWER_CHECKS,
     *COMMUNICATION_CHECKS,
@@ -41,6 +44,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *STORAGE_CHECKS,
     *RELIABILITY_CHECKS,
     *EVALUATION_CHECKS,
+    *DATE_CHECKS,
 )
 
 

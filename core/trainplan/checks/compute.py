@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 import re
 from typing import Final
 
-from trainplan.catalogue import names
+from trainplan.catalogue import Entry, entry, names
 from trainplan.checks.peaks import PEAK_CHECKS
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
-from trainplan.quantity.figure import Blocked, Figure
-from trainplan.quantity.unit import amount, whole
+from trainplan.quantity.figure import Figure
+from trainplan.quantity.unit import amount
 
-DAY: Final = 86_400
-MOST_DAYS: Final = 36_500
-NODES_TRIED: Final = 4096
-"""Numbers of nodes among which one is looked for that the batch divides over."""
 STALE_DAYS: Final = 180
 HIGH, LOW = 0.60, 0.20
 
@@ -53,14 +47,11 @@ def unusual_utilization(estimate: Estimate) -> list[Finding]:
 
 
 def stale_evidence(estimate: Estimate) -> list[Finding]:
-    """C4: evidence older than 180 days."""
+    """C4: evidence older than 180 days. What is dated after today is said by `dates`."""
     claim, today = estimate.plan.utilization, estimate.today
     if today is None or claim.date is None or claim.evidence == "assumed":
         return []
     age = (today - claim.date).days
-    if age < 0:
-        message = f"the evidence of utilization is dated {claim.date}, after today"
-        return [Finding("C4", "warning", "compute", message, "the day of the measurement", ("utilization.date",), 15)]
     if age <= STALE_DAYS:
         return []
     message = f"the evidence of utilization is {age} days old; software moves by several percent in {STALE_DAYS}"
@@ -97,17 +88,39 @@ def other_part(estimate: Estimate) -> list[Finding]:
     if not named or any(one in name.replace("-", "") for one in named):
         return []
     message = f"the evidence of utilization is from {', '.join(sorted(named)).upper()}, and the plan runs on {name}"
-    return [
-        Finding(
-            "C6",
-            "warning",
-            "compute",
-            message,
-            "utilization falls where peak grows faster than memory bandwidth",
-            ("utilization.source",),
-            30,
-        )
-    ]
+    fix = _carried(estimate, next(iter(named))) if len(named) == 1 else MEASURE
+    return [Finding("C6", "warning", "compute", message, fix, ("utilization.source",), 30)]
+
+
+MEASURE: Final = "measure on this part"
+SAME: Final = 1.02
+"""Ratio up to which two rates are the same: data sheets round."""
+
+
+def _carried(estimate: Estimate, family: str) -> str:
+    """Whether a utilization of that family of parts holds on the plan's: by how much peak and memory bandwidth grow."""
+    own, other = estimate.situation.part, _of_family(family)
+    rates = [(one.get("peak_flops"), one.get("memory_bandwidth")) for one in (own, other) if one is not None]
+    if own is None or len(rates) < 2 or any(fact is None for pair in rates for fact in pair):
+        return MEASURE
+    (peak, bandwidth), (before, slower) = [[float(fact.value) for fact in pair if fact is not None] for pair in rates]
+    faster, wider = peak / before, bandwidth / slower
+    told = f"its peak is x {faster:.2f} and its memory bandwidth x {wider:.2f} of {family.upper()}'s"
+    if faster > SAME * wider:
+        return f"a lower utilization until it is measured: {told}"
+    if wider > SAME * faster:
+        return f"{MEASURE}; utilization should not fall: {told}"
+    return f"{MEASURE}; utilization may hold: {told}"
+
+
+def _of_family(family: str) -> Entry | None:
+    """The part of the catalogue that a family's name means most often: the module with the most memory, else the first."""
+    found = [one for one in names("accelerators") if one.split("-")[0] == family]
+    return (
+        entry("accelerators", next((one for one in sorted(found, reverse=True) if "-sxm" in one), found[0]))
+        if found
+        else None
+    )
 
 
 def undated_measurement(estimate: Estimate) -> list[Finding]:
@@ -156,86 +169,6 @@ def range_holds_value(estimate: Estimate) -> list[Finding]:
     ]
 
 
-def _too_late(estimate: Estimate, available: Figure) -> tuple[str, ...]:
-    """The field that leaves no time: downtime that is longer than all of it, else the deadline."""
-    fields = ("schedule.deadline", "schedule.planned_downtime")
-    return fields[::-1] if estimate.situation[fields[1]] >= available else fields[:1]
-
-
-def infeasible_deadline(estimate: Estimate) -> list[Finding]:
-    """C8: the deadline asks for more utilization than the evidence shows, or leaves no time at all."""
-    need, use, money = estimate.money.required_utilization, estimate.speed.utilization, estimate.money
-    if not isinstance(money.available_time, Figure):
-        return []
-    if not isinstance(need, Figure):
-        if need.code == "C8":
-            return [
-                Finding(
-                    "C8",
-                    "error",
-                    "compute",
-                    "no time is left before the deadline",
-                    _in_time(estimate) or "a later deadline",
-                    _too_late(estimate, money.available_time),
-                    1e5,
-                )
-            ]
-        return []
-    best = estimate.plan.utilization.high or use
-    if isinstance(best, Blocked) or need <= best:
-        return []
-    accelerators = money.required_accelerators
-    nodes = f"; {whole(accelerators)} accelerators would meet it" if isinstance(accelerators, Figure) else ""
-    message = f"the deadline needs utilization {need:.3f}, and the evidence shows {best:.3f}{nodes}"
-    return [
-        Finding(
-            "C8",
-            "error",
-            "compute",
-            message,
-            _in_time(estimate) or "more nodes or a later deadline",
-            ("schedule.deadline", "cluster.nodes"),
-            1e5,
-        )
-    ]
-
-
-def _in_time(estimate: Estimate) -> str:
-    """The fewest nodes that meet the deadline and over which the batch divides, or the day by which these finish; none without."""
-    need, wall, start = estimate.money.required_accelerators, estimate.money.wall_time, estimate.plan.schedule.start
-    told = [f"{_dividing(estimate, float(need)):,} nodes"] if isinstance(need, Figure) else []
-    if start is not None and isinstance(wall, Figure) and wall < MOST_DAYS * DAY:
-        end = start.toordinal() + math.ceil(wall / DAY)
-        told += [f"deadline = {dt.date.fromordinal(end)}"] if end <= dt.date.max.toordinal() else []
-    return " or ".join(told)
-
-
-def _dividing(estimate: Estimate, accelerators: float) -> int:
-    """From how many nodes on accelerators suffice; the first of them that the mesh and the batch divide over, if one is near."""
-    s, mesh = estimate.situation, estimate.plan.parallelism
-    per_node, group = int(s["cluster.accelerators_per_node"]), int(mesh.tensor * mesh.pipeline * mesh.context)
-    batch, micro = s["batch.global_batch_sequences"], int(s["batch.micro_batch_sequences"])
-    fewest = math.ceil(accelerators / per_node)
-    for nodes in range(fewest, fewest + min(fewest, NODES_TRIED) + 1) if isinstance(batch, Figure) else ():
-        replicas, rest = divmod(nodes * per_node, group)
-        if not rest and not batch % (replicas * micro):
-            return nodes
-    return fewest
-
-
-def over_budget(estimate: Estimate) -> list[Finding]:
-    """C14: the cost at this rate is above the budget."""
-    budget, cost = estimate.plan.schedule.budget, estimate.money.cost
-    if budget is None or not isinstance(cost, Figure) or cost <= budget:
-        return []
-    currency = estimate.plan.cluster.currency
-    message = f"the run costs {whole(cost)} {currency}, {whole(cost - budget)} above the budget"
-    fix = (
-        f"a budget of {whole(cost)} {currency} at least (the forecast has its chance), fewer tokens or a faster layout"
-    )
-    return [Finding("C14", "error", "compute", message, fix, ("schedule.budget",), 1e5)]
-
-
 def assumed_utilization(estimate: Estimate) -> list[Finding]:
     """C15: time and cost rest on an assumption."""
     claim = estimate.plan.utilization
@@ -274,8 +207,6 @@ COMPUTE_CHECKS: Final = (
     other_part,
     undated_measurement,
     range_holds_value,
-    infeasible_deadline,
-    over_budget,
     assumed_utilization,
     expert_parameters,
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from trainplan.checks.amounts import at_most, listed
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
 from trainplan.quantity.figure import Figure
-from trainplan.quantity.unit import amount
+from trainplan.quantity.unit import amount, whole
+
+BATCH: Final = "batch.global_batch_sequences"
 
 
 def split_tail(estimate: Estimate) -> list[Finding]:
@@ -51,11 +54,47 @@ def ordered_sequences(estimate: Estimate) -> list[Finding]:
     ]
 
 
+LARGEST: Final = 15_360 * 4096
+"""Tokens of the largest batch of the published plans: DeepSeek-V3, arXiv 2412.19437, 15,360 sequences of 4,096."""
+
+ABSURD: Final = 8
+"""Times the largest published batch above which a number of sequences was meant as tokens: product judgement."""
+
+
+def tokens_for_sequences(estimate: Estimate) -> list[Finding]:
+    """D15: a batch of so many sequences that tokens were meant, with the sequences that so many tokens are."""
+    found = [one for one in estimate.tokens.stretches if isinstance(one.step_tokens, Figure)]
+    worst = max(found, key=lambda one: float(one.step_tokens), default=None)
+    if worst is None or worst.step_tokens <= ABSURD * LARGEST:
+        return []
+    count, length = float(worst.global_batch_sequences), float(worst.sequence_length)
+    path = _batch_path(estimate, worst.name)
+    message = (
+        f"{whole(count)} sequences are {amount(worst.step_tokens, 3)} tokens a step, {worst.step_tokens / LARGEST:,.0f} times the "
+        "largest published batch"
+    )
+    near = 2 ** max(0, round(math.log2(count / length)))
+    told = f"{near:,} sequences" if path == BATCH else f"{near:,} in place of {whole(count)}"
+    fix = f"{told} of {whole(length)} tokens, {amount(near * length)} a step, where {amount(count)} tokens were meant"
+    return [Finding("D15", "warning", "tokens", message, fix, (path, "data.sequence_length"), 70)]
+
+
+def _batch_path(estimate: Estimate, stretch: str) -> str:
+    """The field that gives a stretch its batch."""
+    plan = estimate.plan
+    if plan.batch.schedule:
+        return "batch.schedule"
+    own = next((i for i, one in enumerate(plan.data.stages) if (one.name or str(i)) == stretch), None)
+    if own is not None and plan.data.stages[own].global_batch_sequences is not None:
+        return f"data.stages.{stretch}.global_batch_sequences"
+    return BATCH
+
+
 def large_batch(estimate: Estimate) -> list[Finding]:
     """D15: a batch above the critical one that the plan states."""
     limit = estimate.plan.data.critical_batch_tokens
     sizes = [one.step_tokens for one in estimate.tokens.stretches if isinstance(one.step_tokens, Figure)]
-    if limit is None or not sizes or max(sizes) <= limit:
+    if limit is None or not sizes or max(sizes) <= limit or tokens_for_sequences(estimate):
         return []
     message = f"a step has {amount(max(sizes))} tokens, above the critical batch of {amount(limit)}: more steps would learn more"
     paths = ("batch.global_batch_sequences", "data.critical_batch_tokens")
@@ -81,8 +120,8 @@ def tokenizer_hashes(estimate: Estimate) -> list[Finding]:
 
 def stale_shards(estimate: Estimate) -> list[Finding]:
     """D19: shards older than the code that makes them."""
-    changed = estimate.plan.data.preprocessing_changed
-    if changed is None:
+    changed, today = estimate.plan.data.preprocessing_changed, estimate.today
+    if changed is None or (today is not None and changed > today):
         return []
     old = [one for one in estimate.plan.data.sources if one.built is not None and one.built < changed]
     if not old:
@@ -110,6 +149,7 @@ HANDLING_CHECKS: Final = (
     unshuffled,
     affine_shuffle,
     ordered_sequences,
+    tokens_for_sequences,
     large_batch,
     tokenizer_hashes,
     stale_shards,

@@ -13,7 +13,7 @@ from trainplan.budgets.weights import Phase
 from trainplan.checks.amounts import at_least, at_most, listed, passes, share
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
-from trainplan.quantity.figure import Choice, Figure
+from trainplan.quantity.figure import Choice, Figure, total
 from trainplan.quantity.unit import amount, whole
 
 LITTLE_LEFT: Final = 16.0
@@ -104,8 +104,13 @@ def _reach_of(row: SourceBudget, estimate: Estimate) -> float:
 
 
 def repeats(estimate: Estimate) -> list[Finding]:
-    """D20: the sources together have fewer unique tokens than the run trains on."""
-    unique, train, at = estimate.mixture.unique, estimate.tokens.train_tokens, estimate.exhaustion.first_repeat_at
+    """D20: the sources together have fewer unique tokens than the run trains on. A source that is never drawn has none for it."""
+    rows = [row for row in estimate.mixture.rows if not isinstance(row.drawn, Figure) or row.drawn > 0.0]
+    unique, train, at = (
+        total(**{str(i): row.unique for i, row in enumerate(rows)}),
+        estimate.tokens.train_tokens,
+        estimate.exhaustion.first_repeat_at,
+    )
     if not all(isinstance(one, Figure) for one in (unique, train, at)) or unique >= train:
         return []
     day, name = estimate.exhaustion.first_repeat_date, estimate.exhaustion.first_repeat

@@ -96,7 +96,8 @@ def _binding(estimate: Estimate, used: float) -> str:
 
 def restart_not_measured(estimate: Estimate) -> list[Finding]:
     """R3: a restore drill was made, and the restart time is still the default."""
-    if estimate.plan.storage.last_restore_drill is None or estimate.situation.written("reliability.restart_time"):
+    drill, today = estimate.plan.storage.last_restore_drill, estimate.today
+    if drill is None or (today is not None and drill > today) or estimate.situation.written("reliability.restart_time"):
         return []
     default = spell(estimate.situation["reliability.restart_time"])
     message = f"a restore drill has a date, and the restart time is still the default, {default}"

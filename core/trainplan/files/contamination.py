@@ -76,11 +76,13 @@ def _pinned(asked: Asked, report: dict[str, Any]) -> str:
 
 
 def _older(asked: Asked, report: dict[str, Any]) -> str:
-    """A report older than the newest source."""
+    """A report older than the newest source, or of a day to come."""
     told: Any = report["date"]
     try:
         day = dt.date.fromisoformat(str(told)[:10])
     except ValueError:
         return f"the report's date is {told}"
+    if asked.now is not None and day > asked.now.date():
+        return f"the report is dated {day}, which is in the future"
     newer = [source for source in asked.plan.data.sources if source.built and source.built > day]
     return f"the report is of {day}, {newer[0].name} was built on {newer[0].built}" if newer else ""

@@ -107,7 +107,7 @@ def _age(asked: Asked) -> Found | None:
         return None
     days = (asked.now.date() - drill) // dt.timedelta(days=1)
     if days < 0:
-        return "unknown", f"storage.last_restore_drill is {drill}, which is in the future"
+        return "failed", f"storage.last_restore_drill is {drill}, which is in the future"
     return ("passed" if days <= most else "failed"), f"{days} days ago, {most} at most are right"
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainplan.budgets.reliability import job_time
+from trainplan.chances.odds import idle_share, stopped
+from trainplan.chances.ranges import Ranges, ranges_of
 from trainplan.estimation import Estimate
 from trainplan.forecast.histories import Work, histories
-from trainplan.forecast.spread import Driver, Ranges, drivers, ranges_of
+from trainplan.forecast.spread import Driver, drivers
 from trainplan.quantity.figure import KINDS, RANK, Blocked, Figure, Quantity, blocked, given
 
 SEED: Final = 1
 HALF_DAY: Final = 43200.0
 QUANTILES: Final = (("p10", 0.10), ("p50", 0.50), ("p90", 0.90))
-MOST_SLOWDOWN: Final = 100.0
-"""Past it a job makes no progress between failures, and no finish is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Forecast:
 
 def forecast(estimate: Estimate, draws: int = 10_000, seed: int = SEED) -> Forecast:
     """Finish (s from the start) and cost (the plan's currency) of `draws` histories; blocked as the wall time is."""
-    stop = _stopped(estimate)
+    stop = stopped(estimate)
     if stop is not None:
         return Forecast(_blocked(estimate, stop), (), (), (), None, draws, seed)
     import numpy as np
@@ -62,15 +62,6 @@ def forecast(estimate: Estimate, draws: int = 10_000, seed: int = SEED) -> Forec
     rank = float((finish < float(estimate.money.wall_time)).mean())
     quantities = {**found.finish(finish), **found.cost(cost), **found.chances(finish, cost)}
     return Forecast(quantities, _histogram(finish), drivers(estimate, ranges), ranges.said, rank, draws, seed)
-
-
-def _stopped(estimate: Estimate) -> Blocked | None:
-    """Why no finish can be told: a mesh that is not whole, what blocks the wall time, a job that gets nowhere between failures."""
-    wall, slow = estimate.money.wall_time, estimate.faults.slowdown
-    for value in (estimate.mesh.data, wall, slow):
-        if isinstance(value, Blocked):
-            return value
-    return Blocked("R1", "s") if slow > MOST_SLOWDOWN else None
 
 
 def _blocked(estimate: Estimate, stop: Blocked) -> dict[str, Quantity]:
@@ -115,15 +106,8 @@ def _work(estimate: Estimate, compute: Any, mtbf: Any) -> Work:
         node_share=rate * nodes / every if every > 0 else 0.0,
         spares=int(min(s["reliability.spare_nodes"], 10**6)),
         repair=float(s["reliability.repair_time"]),
-        idle_share=_idle_share(estimate, nodes),
+        idle_share=idle_share(estimate, nodes),
     )
-
-
-def _idle_share(estimate: Estimate, nodes: float) -> float:
-    """Share of the job that stands still while one node is short: the replicas that lie on it."""
-    data = estimate.mesh.data
-    replicas = float(data) if isinstance(data, Figure) else 1.0
-    return min(1.0, max(1.0 / nodes, 1.0 / replicas))
 
 
 def _waits(estimate: Estimate, busy: Any) -> Any:

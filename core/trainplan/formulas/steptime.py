@@ -38,7 +38,10 @@ def mean_stage(layers: float, head: float, pipeline: float) -> float:
 
 @formula("s", source=MODEL)
 def slowest_stage(all_layers: float, layers: float, head: float, pipeline: float) -> float:
-    """One microbatch on the slowest rank: even stages and the head, or both ends one layer short, never below the mean."""
+    """One microbatch on the slowest rank: even stages and the head, or both ends one layer short, never below the mean.
+
+    One rank alone is the mean, to the last bit: its layers are not divided and summed up again.
+    """
     each = all_layers / layers
     most = ceil(layers / pipeline)
     ended = floor((layers + 2.0) / pipeline)
@@ -46,7 +49,7 @@ def slowest_stage(all_layers: float, layers: float, head: float, pipeline: float
     short = layers + 2.0 - ended * pipeline == 0.0
     uneven = where(short, ended, most)
     worst = where(even, most * each + head, maximum(uneven * each, (uneven - 1.0) * each + head))
-    return maximum(worst, (all_layers + head) / pipeline)
+    return maximum(where(pipeline > 1.0, worst, 0.0), (all_layers + head) / pipeline)
 
 
 @formula("s", source=MODEL)
@@ -55,7 +58,7 @@ def ended_stage(
 ) -> float:
     """The slowest rank where the plan says the layers of its ends; `middle` is the most of the others."""
     worst = maximum(maximum(first, middle) * all_layers / layers, last * all_layers / layers + head)
-    return maximum(worst, (all_layers + head) / pipeline)
+    return maximum(where(pipeline > 1.0, worst, 0.0), (all_layers + head) / pipeline)
 
 
 @formula("s", source=DEFINITION)

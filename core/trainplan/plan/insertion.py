@@ -10,6 +10,7 @@ from trainplan.plan import blocks, inline
 from trainplan.plan.blocks import Change, changed
 from trainplan.plan.literals import dotted_key, key_text
 from trainplan.plan.places import Block, Places, Span, ValuePath
+from trainplan.plan.skeleton import open_place
 
 
 def container_of(places: Places, path: ValuePath) -> ValuePath | None:
@@ -26,6 +27,9 @@ def with_value(text: str, places: Places, parent: ValuePath, path: ValuePath, li
     block = _dotted_home(places, parent) or (_own_block(places, parent) if len(path) == len(parent) + 1 else None)
     if block is None:
         return with_block(text, places, parent, f"[{dotted_key(path[:-1])}]", {str(path[-1]): literal})
+    kept = open_place(text, places, block, str(path[-1])) if block.path == path[:-1] else None
+    if kept is not None:
+        return changed(text, [Change(kept[0], f"{kept[1]}{key_text(str(path[-1]))} = {literal}")])
     return _with_line(text, places, block, parent, f"{dotted_key(path[len(block.path) :])} = {literal}")
 
 

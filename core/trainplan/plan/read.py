@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from trainplan.frozen import frozen, record
 from trainplan.plan.faults import Fault, faults_of, reference_faults
 from trainplan.plan.plan import Plan
-from trainplan.plan.source import PlanSource, SourceError, parse_source, read_source
+from trainplan.plan.source import PlanSource, SourceError, parse_source, placed, read_source
 
 if TYPE_CHECKING:
     from trainplan.plan.places import Places
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @frozen
 class PlanError:
-    """One error of a file: where, what is wrong with what would be right, and the nearest fix (may be empty)."""
+    """One error of a file: where, what is wrong with what would be right, and the nearest fix (may be empty).
+
+    Line and column count from 1; they are 0 where no file was read.
+    """
 
     file: str
     line: int
@@ -31,7 +34,7 @@ class PlanError:
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+        return f"{placed(self.file, self.line, self.column)}: {self.message}"
 
 
 class Unusable(Exception):

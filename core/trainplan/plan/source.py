@@ -42,15 +42,23 @@ class PlanSource:
 
 
 class SourceError(Exception):
-    """What cannot be read: line and column from 1, what is wrong, and what would be right ("" if that is open)."""
+    """What cannot be read: line and column from 1, what is wrong, and what would be right ("" if that is open).
+
+    Where no file was read there is no place in it: line and column are 0, and the sentence has none.
+    """
 
     def __init__(self, path: Path, line: int, column: int, message: str, fix: str) -> None:
-        super().__init__(f"{path}:{line}:{column}: {message}{f'. {fix}' if fix else ''}")
+        super().__init__(f"{placed(path, line, column)}: {message}{f'. {fix}' if fix else ''}")
         self.path = path
         self.line = line
         self.column = column
         self.message = message
         self.fix = fix
+
+
+def placed(file: Path | str, line: int, column: int) -> str:
+    """`FILE:LINE:COLUMN`, and the file alone where it was not read: line and column are 0."""
+    return f"{file}:{line}:{column}" if line else str(file)
 
 
 def read_source(path: Path) -> PlanSource:
@@ -59,7 +67,7 @@ def read_source(path: Path) -> PlanSource:
         content = _content(path)
     except OSError as error:
         message, fix = _refusal(path, error)
-        raise SourceError(path, 1, 1, message, fix) from error
+        raise SourceError(path, 0, 0, message, fix) from error
     if len(content) > LIMIT:
         raise SourceError(path, 1, 1, f"the file is over {LIMIT:,} bytes, which no plan is", "A plan file, in TOML")
     return PlanSource(path, _decoded(path, content), content.startswith(BOM), hashlib.sha256(content).hexdigest())
@@ -93,7 +101,7 @@ def _all_of(read: Any, most: int) -> bytes:
 def _check_kind(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = KINDS.get(stat.S_IFMT(mode), "not a regular file")
-        raise SourceError(path, 1, 1, f"this is {kind}", "A plan is a regular file")
+        raise SourceError(path, 0, 0, f"this is {kind}", "A plan is a regular file")
 
 
 def unread(path: Path, error: OSError) -> str:

@@ -14,6 +14,7 @@ from trainplan.plan.blocks import Change, changed
 from trainplan.plan.insertion import container_of, with_block, with_entry, with_entry_order, with_value
 from trainplan.plan.literals import dotted_key, key_text, literal_of, path_text, same
 from trainplan.plan.places import Places, ValuePath, scan
+from trainplan.plan.skeleton import OF_SOURCES, without_open_sources
 from trainplan.plan.tree import SpliceError, Table, forget, found, grow, parent_of, standing
 
 __all__ = [
@@ -32,8 +33,8 @@ BOM = "\ufeff"
 def set_value(text: str, path: ValuePath, literal: str) -> str:
     """`text` with the value at `path` written as `literal`, which is TOML source.
 
-    A key that is absent goes after the last key of its table; a table that is absent gets a header. A path that ends
-    with the length of an inline array adds an element. Raises SpliceError.
+    A key that is absent goes where a new plan kept its place open, else after the last key of its table; a table that is
+    absent gets a header. A path that ends with the length of an inline array adds an element. Raises SpliceError.
     """
     value = _meaning(literal)
     return _edited(text, lambda body, data, places: _set(body, data, places, path, literal, value))
@@ -109,7 +110,8 @@ def _set(text: str, data: Table, places: Places, path: ValuePath, literal: str, 
         return inline.with_member(text, places, path[:-1], literal)
     parent, table = parent_of(data, path)
     grow(table, path[len(parent) :], value)
-    return with_value(text, places, parent, path, literal)
+    after = with_value(text, places, parent, path, literal)
+    return without_open_sources(after) if path == OF_SOURCES else after
 
 
 def _replace(text: str, data: Table, places: Places, path: ValuePath, literal: str, value: Any) -> str:
@@ -146,7 +148,8 @@ def _first_entry(
     if container_of(places, parent) is not None:
         return _set(text, data, places, path, f"[{_inline_table(items)}]", [entry])
     grow(table, path[len(parent) :], [entry])
-    return with_block(text, places, path[:-1], f"[[{dotted_key(path)}]]", items)
+    after = with_block(text, places, path[:-1], f"[[{dotted_key(path)}]]", items)
+    return without_open_sources(after) if path == OF_SOURCES else after
 
 
 def _remove(text: str, data: Table, places: Places, path: ValuePath) -> str:

@@ -45,7 +45,7 @@ def _number(one: RungReview) -> str:
 def _check(one: RungReview, place: int) -> tuple[Inline, ...]:
     check = one.rung.checks[place]
     evidence = Code(check.evidence) if check.evidence else ""
-    return (one.rung.name, Code(check.metric), measured_text(check), check.pass_if, check.verdict, evidence)
+    return (one.rung.name, Code(check.metric), measured_text(check), check.passes_at, check.verdict, evidence)
 
 
 def _loosened(one: RungReview, told: Loosening) -> Inline:

@@ -68,7 +68,10 @@ def threshold(text: str | None) -> Threshold | None:
 
 @frozen
 class CheckState:
-    """One check: what passes, what was measured, the default threshold with its origin, and the verdict."""
+    """One check: what passes, what was measured, the default threshold with its origin, and the verdict.
+
+    `taken` says that what passes is the default, because the plan's own check leaves its threshold out.
+    """
 
     metric: str
     pass_if: str
@@ -78,6 +81,12 @@ class CheckState:
     origin: str
     meaning: str
     verdict: Literal["open", "passed", "failed"]
+    taken: bool = False
+
+    @property
+    def passes_at(self) -> str:
+        """The threshold in words, marked where it is the default that the check took."""
+        return f"{self.pass_if} (default)" if self.taken else self.pass_if
 
     @property
     def loosened(self) -> bool:
@@ -125,7 +134,7 @@ def _given(plan: Plan) -> dict[str, Rung]:
 
 
 def rung_verdicts(plan: Plan) -> dict[str, Verdict]:
-    """The verdict of each rung from the plan's own checks; reads no catalogue, since a default check is unmeasured."""
+    """The verdict of each rung from the plan's own checks; the catalogue is read where one of them leaves its threshold out."""
     given, blocking = _given(plan), ""
     found: dict[str, Verdict] = {}
     for name in rung_names(plan):
@@ -138,7 +147,9 @@ def rung_verdicts(plan: Plan) -> dict[str, Verdict]:
 def _verdict(rung: Rung | None) -> Verdict:
     if rung is None:
         return "open"
-    verdicts = [check_verdict(check) for check in rung.checks]
+    bare = rung.rung in RUNGS and any(check.pass_if is None and check.measured is not None for check in rung.checks)
+    about = entry("rungs", rung.rung or "") if bare else None
+    verdicts = [check_verdict(check, default_limit(about, check.metric)) for check in rung.checks]
     if "failed" in verdicts or rung.status == "failed":
         return "failed"
     if rung.status == "waived":
@@ -146,9 +157,15 @@ def _verdict(rung: Rung | None) -> Verdict:
     return "passed" if verdicts and set(verdicts) == {"passed"} else "open"
 
 
-def check_verdict(check: Check) -> Literal["open", "passed", "failed"]:
-    """Measured against threshold; open without either."""
-    limit = threshold(check.pass_if)
+def default_limit(about: Entry | None, metric: str | None) -> str:
+    """The threshold that a rung has for a metric where the plan gives none; empty where it has none either."""
+    fact = about.get(f"checks.{metric}") if about else None
+    return str(fact.value) if fact else ""
+
+
+def check_verdict(check: Check, default: str = "") -> Literal["open", "passed", "failed"]:
+    """Measured against its threshold, or the default where it gives none; open without either."""
+    limit = threshold(default if check.pass_if is None else check.pass_if)
     if limit is None or check.measured is None:
         return "open"
     return "passed" if limit.met(check.measured) else "failed"
@@ -198,13 +215,15 @@ def _checks(about: Entry | None, rung: Rung | None) -> tuple[tuple[CheckState, .
 def _check_state(about: Entry | None, check: Check) -> CheckState:
     metric = check.metric or ""
     fact, meaning = (about.get(f"{kind}.{metric}") if about else None for kind in ("checks", "meaning"))
+    default = default_limit(about, metric)
     return CheckState(
         metric,
-        check.pass_if or "",
+        check.pass_if or ("" if check.pass_if is not None else default),
         check.measured,
         check.evidence or "",
-        str(fact.value) if fact else "",
+        default,
         fact.source if fact else "",
         str(meaning.value) if meaning else "",
-        check_verdict(check),
+        check_verdict(check, default),
+        check.pass_if is None and bool(default),
     )

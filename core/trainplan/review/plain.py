@@ -113,6 +113,7 @@ def _check(check: CheckState) -> dict[str, Any]:
         "state": check.verdict,
         "evidence": check.evidence,
         "default": check.default,
+        "taken": check.taken,
         "origin": check.origin,
     }
 
@@ -147,7 +148,7 @@ def _rung_lines(one: RungReview) -> list[str]:
     rung = one.rung
     told = [f"{'+' if rung.own else rung.number:>2} {rung.name:<15}{one.state:<9}{why_of(one)}".rstrip()]
     told += [
-        f"     {check.metric:<29} {measured_text(check):>10} {check.pass_if:<12}{check.verdict}"
+        f"     {check.metric:<29} {measured_text(check):>10} {check.passes_at + ' ':<12}{check.verdict}"
         for check in rung.checks
     ]
     return told

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from trainplan.checks import findings_at_once
 from trainplan.estimation import Estimate, Value
 from trainplan.labels.names import quantity_label
 from trainplan.plan.leaves import field_differences, values
 from trainplan.quantity import numbers
-from trainplan.quantity.figure import Blocked, Figure
+from trainplan.quantity.figure import Blocked, Figure, given
 from trainplan.rows.table import movement, style_of, written
 from trainplan.views import asjson
 
@@ -58,10 +58,15 @@ def _grown(share: float) -> str:
     return f"{share:+.1%}".replace("%", " %") if share else ""
 
 
+ROUNDING: Final = 1e-14
+"""What is left of a difference of sums beside its siblings, where the sums are equal: some fifty roundings of a float."""
+
+
 def differences(before: Estimate, after: Estimate) -> Difference:
     """Everything that differs."""
     keys = dict.fromkeys((*before.quantities, *after.quantities))
-    moves = [move for key in keys if (move := _move(key, before, after)) is not None]
+    least = _least(before, after)
+    moves = [move for key in keys if (move := _move(key, before, after, least)) is not None]
     old = {(item.code, item.message) for item in findings_at_once(before)}
     new = {(item.code, item.message) for item in findings_at_once(after)}
     fields = list(field_differences(before.plan, after.plan))
@@ -93,8 +98,31 @@ def _how_written(path: str, before: str, after: str) -> str:
     return "same value, now written out" if before == "-" else "same value, now the default"
 
 
-def _move(key: str, before: Estimate, after: Estimate) -> Move | None:
-    old, new = before.quantities.get(key), after.quantities.get(key)
+def _kin(key: str, value: Figure) -> tuple[str, str]:
+    """Whom a figure stands beside: those of its unit under its own table."""
+    return key.rpartition(".")[0], value.unit
+
+
+def _least(before: Estimate, after: Estimate) -> dict[tuple[str, str], float]:
+    """Below what a fraction among its siblings is rounding: told against the largest of them."""
+    found: dict[tuple[str, str], float] = {}
+    for quantities in (before.quantities, after.quantities):
+        for key, value in quantities.items():
+            if isinstance(value, Figure):
+                kin = _kin(key, value)
+                found[kin] = max(found.get(kin, 0.0), ROUNDING * abs(float(value)))
+    return found
+
+
+def _rounded(key: str, value: Value | None, least: dict[tuple[str, str], float]) -> Value | None:
+    """The value, 0 where it is what roundings left. A count of few among many is none: it is whole."""
+    if not isinstance(value, Figure) or float(value).is_integer() or abs(float(value)) > least[_kin(key, value)]:
+        return value
+    return given(key, 0.0, value.unit, "0 to within the rounding of its sums")
+
+
+def _move(key: str, before: Estimate, after: Estimate, least: dict[tuple[str, str], float]) -> Move | None:
+    old, new = (_rounded(key, one.quantities.get(key), least) for one in (before, after))
     if old is None or new is None or _same(old, new):
         return None
     figures = [float(value) for value in (old, new) if isinstance(value, Figure)]
@@ -106,6 +134,7 @@ def _move(key: str, before: Estimate, after: Estimate) -> Move | None:
 
     old_text, new_text = written(old, style), written(new, style)
     share = float(new) / float(old) - 1 if isinstance(old, Figure) and isinstance(new, Figure) and old else 0.0
+    from_zero = isinstance(old, Figure) and isinstance(new, Figure) and not old
     unit = new_text[1] or old_text[1]
     label = quantity_label(key) + (f", {unit}" if unit else "")
     return Move(
@@ -114,11 +143,11 @@ def _move(key: str, before: Estimate, after: Estimate) -> Move | None:
         old_text[0],
         new_text[0],
         movement(old, new, style),
-        _grown(share),
+        "from 0" if from_zero else _grown(share),
         getattr(new, "unit", "1"),
         _plain(old),
         _plain(new),
-        abs(share),
+        1.0 if from_zero else abs(share),
     )
 
 

@@ -156,7 +156,7 @@ def rungs(estimate: Estimate) -> Listing:
             rung.name if place == 0 else "",
             check.metric,
             "-" if check.measured is None else f"{check.measured:.6g}",
-            check.pass_if,
+            check.passes_at,
             rung.verdict if check.verdict == "passed" and rung.verdict in ("waiting", "waived") else check.verdict,
         )
         for rung in ladder(estimate.plan)

@@ -156,7 +156,7 @@ def test_experts_go_first(planned: Planned) -> None:
     found = walk(planned(more=moe))
     assert found is not None
     assert found.proposal["parallelism.expert"] == 8
-    assert found.questions[-1].answer == "yes"
+    assert found.questions[0].answer == "yes"
 
 
 def test_no_walk_without_a_ledger(planned: Planned) -> None:
@@ -241,3 +241,16 @@ def test_the_walk_interleaves_a_pipeline_where_the_framework_does() -> None:
     assert told.trial.fits(0.85)
     other = walk(changed(plan, {"training.framework": "deepspeed"}))
     assert other is None or other.proposal.get("parallelism.schedule", "1f1b") == "1f1b"
+
+
+def test_experts_are_asked_before_what_stands_on_their_degree(planned: Planned) -> None:
+    moe = "\n[model.moe]\nnum_experts = 8\nnum_experts_per_tok = 2\nmoe_intermediate_size = 256\n"
+    found, dense = walk(planned(more=moe)), walk(planned())
+    assert found is not None
+    assert dense is not None
+    assert (found.questions[0].number, found.questions[0].text) == (1, "Experts first?")
+    assert found.questions[0].path == "parallelism.expert"
+    assert found.questions[1].text.startswith("Do states and activations fit one accelerator")
+    assert [one.number for one in found.questions] == sorted(one.number for one in found.questions)
+    assert {one.number for one in found.questions} <= set(range(1, 8))
+    assert (dense.questions[-1].number, dense.questions[-1].text) == (7, "Experts?")

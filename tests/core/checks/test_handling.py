@@ -67,3 +67,15 @@ def test_shards_older_than_their_code_are_named() -> None:
     assert codes(changed)[0].paths == ("data.sources.web.built",)
     assert codes(old) == []
     assert codes(old.replace("[data]\n", "[data]\npreprocessing_changed = 2025-12-31\n", 1)) == []
+
+
+def test_tokens_typed_as_sequences_are_found_with_the_sequences_that_they_are() -> None:
+    batch = EXAMPLE.replace("global_batch_sequences = 1024", 'global_batch_sequences = "8M"')
+    (finding,) = [one for one in findings(estimate(plan_of_text(batch, "plan.toml"))) if one.code == "D15"]
+    assert (finding.severity, finding.paths[0]) == ("warning", "batch.global_batch_sequences")
+    assert finding.message.startswith(
+        "8,000,000 sequences are 65.5B tokens a step, 1,042 times the largest published batch"
+    )
+    assert finding.fix == "1,024 sequences of 8,192 tokens, 8.389M a step, where 8M tokens were meant"
+    mended = EXAMPLE.replace("global_batch_sequences = 1024", "global_batch_sequences = 15_360")
+    assert not [one for one in findings(estimate(plan_of_text(mended, "plan.toml"))) if one.code == "D15"]

@@ -219,6 +219,15 @@ def test_d20_is_more_tokens_than_there_are() -> None:
     assert found("D20", train_tokens="15.28T") == []
 
 
+def test_d20_counts_no_source_that_is_never_drawn() -> None:
+    never = {"name": "spare", "unique_tokens": "9T", "weight": 0.0, "mean_document_tokens": 900}
+    finding = one("D20", sources=[*ALONE, never])
+    assert finding.message.startswith("13.5T unique tokens for 15.6T: web is the first to repeat")
+    assert finding.fix == "13.5T train tokens"
+    later = {"name": "later", "until_tokens": "15.6T", "weights": {"web": 0.5, "spare": 0.5}}
+    assert found("D20", sources=[*ALONE, never], stages=[{"name": "first", "until_tokens": "8T"}, later]) == []
+
+
 def test_d23_is_a_weight_that_nothing_reads() -> None:
     assert one("D23", "megatron-exhaustive").paths == ("data.sampler", "data.sources.web.weight")
     assert one("D23", temperature=0.5).paths == ("data.temperature",)

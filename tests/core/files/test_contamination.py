@@ -21,7 +21,9 @@ REPORT: dict[str, Any] = {
 }
 
 
-def found(folder: Path, report: Any, revision: str = "0123abc", built: dt.date | None = None) -> tuple[str, str]:
+def found(
+    folder: Path, report: Any, revision: str = "0123abc", built: dt.date | None = None, now: dt.datetime | None = None
+) -> tuple[str, str]:
     (folder / "report.json").write_text(report if isinstance(report, str) else json.dumps(report))
     whole = {
         "format": 1,
@@ -29,7 +31,7 @@ def found(folder: Path, report: Any, revision: str = "0123abc", built: dt.date |
         "evaluation": {"harness_revision": revision, "tasks": [{"task": "mmlu"}, {"task": "gsm8k"}]},
         "readiness": [{"item": "contamination", "evidence": [{"path": "report.json"}]}],
     }
-    looked = automatic_checks(folder, Plan.model_validate(whole), 5.0)
+    looked = automatic_checks(folder, Plan.model_validate(whole), 5.0, now=now)
     (one,) = [one for one in looked if one.check == "report report.json"]
     return one.verdict, one.found
 
@@ -54,6 +56,12 @@ def test_what_does_not_agree_is_named(tmp_path: Path, change: dict[str, Any], to
     verdict, sentence = found(tmp_path, REPORT | change)
     assert verdict == "failed"
     assert told in sentence
+
+
+def test_a_report_of_a_day_to_come_fails(tmp_path: Path) -> None:
+    now = dt.datetime(2026, 11, 19, tzinfo=dt.UTC)
+    assert found(tmp_path, REPORT, now=now) == ("failed", "the report is dated 2026-11-20, which is in the future")
+    assert found(tmp_path, REPORT, now=now + dt.timedelta(days=1))[0] == "passed"
 
 
 def test_a_report_older_than_a_source_and_a_broken_one_fail(tmp_path: Path) -> None:

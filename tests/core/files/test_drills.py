@@ -56,7 +56,7 @@ def test_without_hashes_or_steps_it_is_unknown(tmp_path: Path) -> None:
     assert resumed(tmp_path, "nothing\n", log(range(1, 3))) == ("unknown", "no line of a step in a.log")
 
 
-@pytest.mark.parametrize(("day", "verdict"), [(30, "passed"), (31, "failed"), (-1, "unknown")])
+@pytest.mark.parametrize(("day", "verdict"), [(30, "passed"), (31, "failed"), (-1, "failed")])
 def test_a_restore_drill_has_an_age(tmp_path: Path, day: int, verdict: str) -> None:
     drill = NOW.date() - dt.timedelta(days=day)
     plan = Plan.model_validate({"format": 1, "storage": {"last_restore_drill": drill}})

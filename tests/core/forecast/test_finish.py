@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trainplan.chances.ranges import WIDTHS, ranges_of
 from trainplan.estimation import Estimate
 from trainplan.forecast import histories as module
 from trainplan.forecast.finish import Forecast, forecast
 from trainplan.forecast.histories import Work, histories
-from trainplan.forecast.spread import WIDTHS, ranges_of
 from trainplan.formulas.reliability import slowdown
 from trainplan.quantity.figure import Blocked, Figure
 

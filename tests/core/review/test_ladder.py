@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trainplan.plan.plan import Plan
-from trainplan.review.ladder import RUNGS, ladder, threshold
+from trainplan.plan.read import plan_of_text
+from trainplan.review.ladder import RUNGS, ladder, rung_verdicts, threshold
 from trainplan.review.quantities import pilot_passed
 
 
@@ -86,3 +87,28 @@ def test_pilot_passed_counts_in_order() -> None:
     assert pilot_passed(plan_of()) == 0
     assert pilot_passed(plan_of(passed("unit"), passed("one-batch"))) == 2
     assert pilot_passed(plan_of(passed("unit"), passed("one-device"))) == 1
+
+
+@pytest.mark.parametrize(("measured", "verdict"), [(0.06, "passed"), (0.3, "failed")])
+def test_a_check_without_a_threshold_takes_the_default_of_its_metric(measured: float, verdict: str) -> None:
+    """plan-format.toml: `pass_if` of a metric that the rung knows; the field's default is the rung's own."""
+    text = f"""format = 1
+[[pilot]]
+rung = "one-device"
+[[pilot.checks]]
+metric = "peak_memory_error"
+measured = {measured}
+[[pilot.checks]]
+metric = "a_metric_of_ours"
+measured = 1
+"""
+    plan = plan_of_text(text, "plan.toml")
+    found = next(one for one in ladder(plan) if one.name == "one-device")
+    known, own = found.checks
+    assert (known.pass_if, known.passes_at, known.verdict) == ("<= 0.10", "<= 0.10 (default)", verdict)
+    assert known.taken
+    assert not known.loosened
+    assert (own.pass_if, own.passes_at, own.verdict, own.taken) == ("", "", "open", False)
+    assert found.verdict == ("failed" if verdict == "failed" else "open")
+    alone = plan_of_text(text[: text.rindex("[[pilot.checks]]")], "plan.toml")
+    assert rung_verdicts(alone)["one-device"] == ("failed" if verdict == "failed" else "waiting")

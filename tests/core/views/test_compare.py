@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from trainplan.estimation import Estimate, estimate
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import open_plan
 from trainplan.quantity import numbers
+from trainplan.quantity.figure import given
 from trainplan.views.compare import Move, differences
 
 PLAN = Path(__file__).resolve().parents[3] / "plans" / "llama-3.1-8b.toml"
@@ -115,3 +117,43 @@ def test_a_field_that_nothing_gives_is_a_change() -> None:
     found = differences(varied(), varied("description=other"))
     assert [path for path, _, _ in found.fields] == ["description"]
     assert not found.same
+
+
+def test_one_stage_waits_for_none_to_the_last_bit() -> None:
+    """Sums of floats differ in their last bits by the way that they are added up; a difference of equal sums is 0."""
+    for name in ("llama-3.1-8b", "smollm2-135m", "smollm3-3b", "olmo-2-7b"):
+        opened = open_plan(PLAN.with_name(f"{name}.toml"))
+        for layers in range(7, 64, 3):
+            edited = set_all(
+                opened.source.text, opened.plan, (f"model.num_hidden_layers={layers}", "parallelism.pipeline=1")
+            )
+            value = estimate(edited.plan).quantities["parallelism.waterfall.imbalance"]
+            assert value == 0.0, (name, layers)
+
+
+def test_what_grew_from_nothing_is_told_so_and_ranks_as_what_went_to_nothing() -> None:
+    found = differences(varied(), varied("parallelism.pipeline=4"))
+    place = {move.key: index for index, move in enumerate(found.moves)}
+    grown = found.moves[place["parallelism.waterfall.imbalance"]]
+    assert (grown.before_value, grown.share, grown.weight) == (0, "from 0", 1.0)
+    assert any(move.weight > 1.0 and place[move.key] < place[grown.key] for move in found.moves)
+    back = {move.key: move for move in differences(varied("parallelism.pipeline=4"), varied()).moves}
+    assert (back[grown.key].share, back[grown.key].weight) == ("-100.0 %", 1.0)
+
+
+@pytest.mark.parametrize(("left", "moved"), [(1.8e-15, "from 0"), (-1.8e-15, "from 0"), (1.8e-3, "x 2,778")])
+def test_what_roundings_left_is_nothing_beside_its_siblings(left: float, moved: str) -> None:
+    key, before, after = "parallelism.waterfall.imbalance", varied(), varied()
+    noisy = replace(before, quantities={**before.quantities, key: given(key, left, "s", "left over")})
+    waited = replace(after, quantities={**after.quantities, key: given(key, 5.0, "s", "of another layout")})
+    (move,) = [one for one in differences(noisy, waited).moves if one.key == key]
+    assert move.share == moved
+    assert not [one for one in differences(before, noisy).moves if one.key == key and moved == "from 0"]
+
+
+def test_few_among_many_are_no_rounding() -> None:
+    before = varied()
+    few = {one: given(one, count, "bytes", "counted") for one, count in (("storage.logs", 1.0), ("storage.raw", 1e17))}
+    after = replace(before, quantities={**before.quantities, **few})
+    (move,) = [one for one in differences(before, after).moves if one.key == "storage.logs"]
+    assert move.after_value == 1

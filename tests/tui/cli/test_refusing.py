@@ -97,11 +97,13 @@ TABLE = "name,tokens,documents\nweb,12,99\n"
     ("words", "file", "text", "place", "said"),
     [
         ("calibrate P F", "a.log", "nothing\n", (1, 1), "no line of a step"),
-        ("calibrate P F", "gone.log", None, (1, 1), "does not exist"),
+        ("calibrate P F", "gone.log", None, (None, None), "does not exist"),
         ("calibrate P F", "s.txt", "JobID|State\n1|FAILED\n", (1, 1), ""),
         ("sources P F", "a.json", '{"a":', (1, 6), "not JSON"),
         ("sources P F", "a.csv", TABLE, (2, 1), "99 documents for 12 tokens"),
-        ("sources P F", "gone.csv", None, (1, 1), "does not exist"),
+        ("sources P F", "gone.csv", None, (None, None), "does not exist"),
+        ("diff P F", "gone.toml", None, (None, None), "does not exist"),
+        ("check F", "gone.toml", None, (None, None), "does not exist"),
         ("diff P F", "b.toml", "format = 1\nzzz = 2\n", (2, 1), "unknown field zzz"),
         ("diff F P", "b.toml", "x = [\n", (1, 5), "is not closed"),
     ],
@@ -110,7 +112,7 @@ def test_a_refused_file_is_named_in_json_and_not_the_plan(
     words: str,
     file: str,
     text: str | None,
-    place: tuple[int, int],
+    place: tuple[int | None, int | None],
     said: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -127,6 +129,8 @@ def test_a_refused_file_is_named_in_json_and_not_the_plan(
     assert said in error["message"]
     assert file not in error["message"]
     assert error["message"] in err
+    if text is None:
+        assert f"{file}: " in err, "no line is told of a file that was not read"
 
 
 def test_each_of_several_logs_that_measure_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -203,3 +203,14 @@ def test_check_names_a_sign_off_that_only_the_plan_claims(plan: Path, capsys: py
     assert [(one["severity"], one["message"]) for one in told] == [
         ("error", "cost is signed in the plan and open in the record")
     ]
+
+
+def test_check_names_a_sign_off_of_a_day_to_come(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan.write_text(PLAN + '\n[[readiness]]\nitem = "cost"\nstatus = "signed"\nsigned_by = "ceo"\n')
+    at = dt.datetime.now(dt.UTC) + dt.timedelta(days=2)
+    appended(plan, Act("sign", "cost", "ceo", at))
+    assert main(["check", str(plan), "--json"]) == 1
+    (told,) = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["code"] == "V6"]
+    assert told["severity"] == "error"
+    assert f"{at:%Y-%m-%d}" in told["message"]
+    assert "in the future" in told["message"]

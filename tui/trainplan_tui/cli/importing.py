@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trainplan.plan.source import SourceError
+from trainplan.plan.source import SourceError, placed
 from trainplan_tui.cli.creating import write_new
 from trainplan_tui.cli.running import Options, Refused, complain, say
 from trainplan_tui.imported import sentences
@@ -96,7 +96,7 @@ def _text_of(path: Path) -> str:
     try:
         return text_of(path)
     except SourceError as error:
-        raise Refused(f"{path}:{error.line}:{error.column}: {error.message}") from None
+        raise Refused(f"{placed(path, error.line, error.column)}: {error.message}") from None
 
 
 def _refuse_other(path: Path, text: str) -> None:

@@ -27,12 +27,14 @@ def errors(options: argparse.Namespace, sentence: str) -> list[dict[str, object]
         rest = rest.removeprefix(", ")
     place = PLACE.match(rest) if told else None
     if place is None:
-        return [_error(str(getattr(options, "plan", "") or ""), 1, 1, sentence)]
-    line, column = (int(number or 1) for number in place.groups())
-    return [_error(file, line, column, rest[place.end() :]) for file in told]
+        return [_error(str(getattr(options, "plan", "") or ""), None, sentence)]
+    line, column = (int(number) if number else None for number in place.groups())
+    return [_error(file, (line, column or 1) if line else None, rest[place.end() :]) for file in told]
 
 
-def _error(file: str, line: int, column: int, message: str) -> dict[str, object]:
+def _error(file: str, place: tuple[int, int] | None, message: str) -> dict[str, object]:
+    """Without a place of its own a sentence is of the whole file, which begins at 1, 1; of one that was not read there is none."""
+    line, column = place or ((1, 1) if os.path.isfile(file) else (None, None))
     return {"file": file, "line": line, "column": column, "path": "", "message": message, "fix": ""}
 
 

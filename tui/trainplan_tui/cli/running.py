@@ -104,8 +104,8 @@ def write_json(data: object) -> None:
 def _error(error: PlanError) -> dict[str, object]:
     return {
         "file": error.file,
-        "line": error.line,
-        "column": error.column,
+        "line": error.line or None,
+        "column": error.column or None,
         "path": error.path,
         "message": error.message,
         "fix": error.fix,

@@ -91,6 +91,8 @@ def check_sentences(one: RungReview, check: CheckState) -> list[str]:
     """What a check measures and where its threshold comes from; what is stale; what it waits for and feeds."""
     origin = f"default {check.default}, from {check.origin}" if check.default else "a check of this plan's own"
     found = [f"{check.meaning or check.metric.replace('_', ' ')}; {origin}"]
+    if check.taken:
+        found.append("the plan gives no threshold, so the default holds")
     if check.loosened:
         found.append(f"loosened to {check.pass_if}")
     if one.state == "stale":

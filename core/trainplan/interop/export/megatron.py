@@ -190,9 +190,9 @@ def _batches(e: Estimate) -> Arguments:
 
     It goes with samples, not with iterations, and `--rampup-batch-size` is deprecated beside it.
     """
-    batches = [(one, whole_figure(one.global_batch_sequences)) for one in e.tokens.stretches]
-    steps = [f"{whole_figure(one.begin)}:{batch}" for one, batch in batches]
-    samples = sum(whole_figure(one.steps) * batch for one, batch in batches)
+    batches = [(one, whole_figure(e, one.global_batch_sequences)) for one in e.tokens.stretches]
+    steps = [f"{whole_figure(e, one.begin)}:{batch}" for one, batch in batches]
+    samples = sum(whole_figure(e, one.steps) * batch for one, batch in batches)
     return [("--step-batch-size-schedule", " ".join(steps)), ("--train-samples", f"{samples}")]
 
 

@@ -143,8 +143,8 @@ def _nodes(found: Estimate, each: int) -> list[int]:
 
 def _on_mesh(found: Estimate, rung: str, mesh: Mesh) -> Plan:
     plan, last = found.plan, found.tokens.stretches[-1]
-    micro, length = int(plan.batch.micro_batch_sequences), whole_figure(last.sequence_length)
-    work = max(1, whole_figure(last.global_batch_sequences) // (micro * whole(found, "parallelism.data")))
+    micro, length = int(plan.batch.micro_batch_sequences), whole_figure(found, last.sequence_length)
+    work = max(1, whole_figure(found, last.global_batch_sequences) // (micro * whole(found, "parallelism.data")))
     batch = micro * mesh.data * (1 if rung in ("unit", "one-batch") else work)
     tokens = STEPS[rung] * batch * length
     data = {"train_tokens": _count(tokens), "sequence_length": _count(length), "stages": ()}

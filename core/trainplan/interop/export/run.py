@@ -17,6 +17,7 @@ from trainplan.plan.leaves import leaves
 from trainplan.plan.plan import Plan
 from trainplan.quantity.figure import Figure
 from trainplan.review.covers import within
+from trainplan.rows.table import lacking
 
 LAUNCHED: Final = ("model", "data", "batch", "training", "parallelism")
 """Tables that a training program has to be told; the others are for budgets, and for whoever submits."""
@@ -96,21 +97,30 @@ def whole(estimate: Estimate, path: str) -> int:
     """The whole number at a plan path or quantity key. Raises ExportError where it is missing."""
     value: Any = estimate.quantities[path] if path in estimate.quantities else estimate.situation[path]
     if not isinstance(value, Figure):
-        raise ExportError(f"{path} cannot be told: {value.code}")
+        raise ExportError(f"{path} cannot be told: {why(estimate, value)}")
     return int(value)
 
 
-def whole_figure(value: Any) -> int:
+def why(estimate: Estimate, value: Any) -> str:
+    """Why a value is blocked, as the finding of its code says it; the field that is missing, or the code where none has it."""
+    from trainplan.checks import findings_at_once
+
+    code = str(getattr(value, "code", value))
+    found = next((one for one in findings_at_once(estimate) if one.code == code), None)
+    return found.coded(found.message) if found is not None else lacking(code)
+
+
+def whole_figure(estimate: Estimate, value: Any) -> int:
     """A figure as a whole number. Raises ExportError where it is blocked."""
     if not isinstance(value, Figure):
-        raise ExportError(f"the batch or the length cannot be told: {getattr(value, 'code', value)}")
+        raise ExportError(f"the batch or the length cannot be told: {why(estimate, value)}")
     return int(value)
 
 
 def kinds(estimate: Estimate) -> set[tuple[int, int]]:
     """Every (sequence length, sequences in a step) of the run. Raises ExportError where one is blocked."""
     return {
-        (whole_figure(one.sequence_length), whole_figure(one.global_batch_sequences))
+        (whole_figure(estimate, one.sequence_length), whole_figure(estimate, one.global_batch_sequences))
         for one in estimate.tokens.stretches
     }
 

@@ -14,7 +14,7 @@ from trainplan.budgets.reliability import job_time, jobs
 from trainplan.estimation import Estimate
 from trainplan.formulas import reliability as f
 from trainplan.interop.export.megatron import FUSED_MLP, SAID, argument_lines, fuses, megatron_arguments
-from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run
+from trainplan.interop.export.run import ExportError, Run, heading, not_said, whole, whole_run, why
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import numbered
 
@@ -73,7 +73,7 @@ def segments(estimate: Estimate) -> int:
 def _known(estimate: Estimate, key: str) -> Figure:
     value = estimate.quantities[key]
     if not isinstance(value, Figure):
-        raise ExportError(f"{key} cannot be told: {getattr(value, 'code', value)}")
+        raise ExportError(f"{key} cannot be told: {why(estimate, value)}")
     return value
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainplan.estimation import Estimate, estimate
+from trainplan.interop.export.kinds import exported
 from trainplan.interop.export.megatron import ExportError, megatron_arguments, megatron_text
 from trainplan.interop.export.run import whole_run
 from trainplan.plan.edit import set_all
@@ -115,7 +116,7 @@ def test_what_cannot_be_said_is_refused_by_name(edit: str, names: str) -> None:
 
 def test_a_missing_field_is_refused_by_name() -> None:
     empty = estimate(plan_of_text("format = 1\n", "plan.toml"))
-    with pytest.raises(ExportError, match=r"missing:model\.num_hidden_layers"):
+    with pytest.raises(ExportError, match=r"model\.num_hidden_layers cannot be told: layers are missing"):
         megatron_arguments(empty)
 
 
@@ -220,3 +221,11 @@ def test_heads_that_are_not_fused_name_the_backend_that_runs(size: int, backend:
     """Megatron-LM d98e8a6 sets NVTE_UNFUSED_ATTN to 0 with flash, and TransformerEngine then has no backend for such heads."""
     told = parsed(estimated("llama-3.1-8b", "training.framework=megatron", f"model.head_dim={size}"))
     assert told.attention_backend == backend
+
+
+def test_what_a_finding_blocks_is_refused_in_its_sentence() -> None:
+    """A code alone says nothing; the words of its finding do."""
+    found = estimated("llama-3.1-8b", "batch.schedule=[{ from_tokens = 0, global_batch_sequences = 1024 }]")
+    for kind in ("megatron", "slurm"):
+        with pytest.raises(ExportError, match=r"cannot be told: D22: stages and batch\.schedule are both given"):
+            exported(kind, found)
