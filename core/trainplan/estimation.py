@@ -20,6 +20,7 @@ from trainplan.budgets.mixture import MixtureBudget, mixture_budget
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.packing import PackingBudget, packing_budget
 from trainplan.budgets.pipeline import pipeline_bubble
+from trainplan.budgets.prediction import StepBudget, step_budget
 from trainplan.budgets.reliability import (
     ReliabilityBudget,
     expected_failures,
@@ -29,7 +30,6 @@ from trainplan.budgets.reliability import (
 )
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.space import Run, SpaceBudget, space_budget
-from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.storage import CheckpointBudget, checkpoint_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.frozen import Remembering, field_names, record

@@ -17,8 +17,8 @@ from trainplan.budgets.compute import Throughput, throughput
 from trainplan.budgets.kernels import Conditions, Numbers, conditions, fitted
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
+from trainplan.budgets.prediction import StepBudget, step_budget
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.catalogue import entry, names
 from trainplan.formulas import communication as c

@@ -123,7 +123,7 @@ def hold_to_estimates(plan: Plan, chosen: random.Random, pieces_tried: int = 6) 
             fields = fields_of(words, dict(zip(NUMBERS, piece.at(rows[row : row + 1])[0].tolist(), strict=True)))
             told = estimate(changed(plan, fields))
             assert number(told.memory.total) == np.broadcast_to(memory.total, shape)[place], fields
-            assert number(told.step.predicted_step_time) == np.broadcast_to(step, shape)[place], fields
+            assert number(told.step.predicted_mean_step_time) == np.broadcast_to(step, shape)[place], fields
             parts = [number(getattr(told.communication, name)) for name in SENT]
             assert sum(parts, 0.0) == np.broadcast_to(sent, shape)[place], fields
             assert number(told.bubble) == np.broadcast_to(idle, shape)[place], fields

@@ -15,9 +15,9 @@ from trainplan.budgets.kernels import conditions
 from trainplan.budgets.memory.states import held
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
+from trainplan.budgets.prediction import StepBudget, step_budget
 from trainplan.budgets.recipe import MOMENT_BYTES, moment_count
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.steptime import StepBudget, step_budget
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.estimation import Estimate
 from trainplan.formulas import offload as f

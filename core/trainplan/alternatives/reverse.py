@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainplan.budgets.layout import layout_of
+from trainplan.budgets.layout import layouts_of
 from trainplan.budgets.legality.rules import broken_rules
 from trainplan.budgets.memory.budget import MemoryBudget, memory_budget
 from trainplan.budgets.model import ModelBudget, model_budget
@@ -91,8 +91,9 @@ def _laid_out(plan: Plan, fields: dict[str, Any] | None) -> _Laid:
     s = Situation(changed(plan, fields) if fields else plan)
     model, mesh = model_budget(s), mesh_budget(s)
     tokens = token_budget(s, model.active_parameters, mesh.data)
-    rules = broken_rules(layout_of(s, model.shape, mesh, tokens))
-    broken = {rule.code for rule in rules if rule.severity == "error"}
+    layouts = layouts_of(s, model.shape, mesh, tokens)
+    asked = layouts if s.plan.data.stages else layouts[:1]  # what a ramp breaks is a warning
+    broken = {rule.code for _, layout in asked for rule in broken_rules(layout) if rule.severity == "error"}
     for figure in (mesh.data, tokens.microbatches):
         if isinstance(figure, Blocked) and figure.code in ("G1", "G2"):
             broken.add(figure.code)

@@ -13,10 +13,21 @@ from trainplan.quantity.figure import Figure, blocked, given
 
 
 @record
+class Pace:
+    """FLOPs of a token, speed and step time inside one stretch."""
+
+    stretch: Stretch
+    flops: FlopsBudget
+    token: Figure
+    rate: Figure
+    step: Figure
+
+
+@record
 class Throughput:
     """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch.
 
-    `times` has the time of the steps of each stretch (s).
+    `times` has the time of the steps of each stretch (s), `worked` its FLOPs, `paces` its FLOPs of a token and its step.
     """
 
     flops: FlopsBudget
@@ -32,6 +43,8 @@ class Throughput:
     step_time: Figure
     compute_time: Figure
     times: tuple[Figure, ...]
+    worked: tuple[Figure, ...]
+    paces: tuple[Pace, ...]
 
 
 @record
@@ -49,17 +62,6 @@ class CostBudget:
     required_accelerators: Figure
 
 
-@record
-class Pace:
-    """FLOPs of a token, speed and step time inside one stretch."""
-
-    stretch: Stretch
-    flops: FlopsBudget
-    token: Figure
-    rate: Figure
-    step: Figure
-
-
 def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget) -> Throughput:
     """Speed at the plan's utilization, and the time of all steps without failures or checkpoints."""
     peak, use = peak_flops(s), s["utilization.value"]
@@ -69,12 +71,11 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
     times = tuple(f.stretch_time(one.stretch.steps, one.step) for one in paces)
     told = last.flops.flops_per_token_causal if convention in ("causal", "hardware") else last.token
     hardware = f.hardware_utilization(use, last.flops.flops_per_token_hardware, told)
+    worked = tuple(f.stretch_flops(one.stretch.tokens, one.token) for one in paces)
     return Throughput(
         flops=last.flops,
         flops_per_token=last.token,
-        training_flops=over_stretches(
-            tokens.stretches, [f.stretch_flops(one.stretch.tokens, one.token) for one in paces]
-        ),
+        training_flops=over_stretches(tokens.stretches, list(worked)),
         training_flops_6pn=f.flops_6pn(model.nonembedding_parameters, tokens.train_tokens),
         utilization=use,
         hardware_utilization=use if convention == "hardware" else hardware,
@@ -85,6 +86,8 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
         step_time=last.step,
         compute_time=over_stretches(tokens.stretches, list(times)),
         times=times,
+        worked=worked,
+        paces=paces,
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from trainplan.budgets.shape import Shape
 from trainplan.budgets.situation import Situation
-from trainplan.budgets.tokens import MeshBudget, TokenBudget
+from trainplan.budgets.stretches import kinds, microbatches_in
+from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget
 from trainplan.frozen import frozen
 from trainplan.quantity.figure import Blocked
 
@@ -60,6 +61,23 @@ def layout_of(s: Situation, shape: Shape, mesh: MeshBudget, tokens: TokenBudget)
     """What the rules look at, at the last stretch's length."""
     length = tokens.stretches[-1].sequence_length
     return Layout(s, shape, whole(mesh.world_size), whole(mesh.data), whole(tokens.microbatches), whole(length))
+
+
+def layouts_of(s: Situation, shape: Shape, mesh: MeshBudget, tokens: TokenBudget) -> tuple[tuple[str, Layout], ...]:
+    """What the rules look at in every kind of stretch, the last one first, each with its name: `stage warm`, `batches of 256`."""
+    last = len(tokens.stretches) - 1
+    found = [(named(s, tokens.stretches[last]), layout_of(s, shape, mesh, tokens))]
+    for place in sorted(set(kinds(tokens)) - {last}):
+        one, count = tokens.stretches[place], microbatches_in(s, mesh, tokens, place)
+        layout = Layout(s, shape, whole(mesh.world_size), whole(mesh.data), whole(count), whole(one.sequence_length))
+        found.append((named(s, one), layout))
+    return tuple(found)
+
+
+def named(s: Situation, one: Stretch) -> str:
+    """A stretch in words: the stage's name, or its batches; nothing where the run is one."""
+    batch = whole(one.global_batch_sequences)
+    return f"stage {one.name}" if s.plan.data.stages else "" if batch is None else f"batches of {batch:,}"
 
 
 @lru_cache(256)

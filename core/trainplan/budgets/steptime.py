@@ -1,7 +1,6 @@
-"""The predicted step: every part of it in seconds, which sum to the step time, and the utilization that this is.
+"""The parts of a predicted step in seconds, which sum to it, at the length and the batch of one stretch of the run.
 
-It predicts the plan's layout at the last stretch's length and batch. It knows no data loading, no memory pressure and no
-checkpoint stall, and it does not replace the plan's utilization: a prediction stands beside what the plan claims.
+It knows no data loading, no memory pressure and no checkpoint stall.
 """
 
 from __future__ import annotations
@@ -11,10 +10,7 @@ from functools import cache
 from typing import Final
 
 from trainplan.budgets.communication import (
-    DIMENSIONS,
-    CommunicationBudget,
     Operation,
-    communication_budget,
     context_operation,
     expert_operations,
     head_operation,
@@ -23,8 +19,7 @@ from trainplan.budgets.communication import (
     traffic,
 )
 from trainplan.budgets.communication_data import NO_EXPERTS, data_operations, replica_domains, updated
-from trainplan.budgets.compute import Throughput, peak_flops
-from trainplan.budgets.kernels import Conditions, conditions
+from trainplan.budgets.kernels import Conditions
 from trainplan.budgets.layer_time import Cut, LayerTime, cut, head_time, layer_time
 from trainplan.budgets.memory.recipe import reduced_bytes
 from trainplan.budgets.memory.stages import end_layers, most_stages, turned_ends
@@ -41,10 +36,11 @@ from trainplan.budgets.recipe import (
 )
 from trainplan.budgets.shape import has_table
 from trainplan.budgets.situation import Situation
+from trainplan.budgets.stretches import At
 from trainplan.budgets.tokens import MeshBudget, TokenBudget
 from trainplan.formulas import steptime as f
 from trainplan.frozen import field_names, record
-from trainplan.quantity.figure import Blocked, Figure, blocked, given, total_of
+from trainplan.quantity.figure import Blocked, Figure, given, total_of
 from trainplan.quantity.formula import named_sum
 
 WATERFALL: Final = (
@@ -80,19 +76,6 @@ HEADS: Final = named_sum("1", "own", "depths")
 
 
 @record
-class StepBudget:
-    """Seconds of a step and its 80 % range, the utilization by the plan's convention, and the parts, which sum to the step."""
-
-    predicted_step_time: Figure
-    predicted_step_time_low: Figure
-    predicted_step_time_high: Figure
-    predicted_utilization: Figure
-    predicted_utilization_low: Figure
-    predicted_utilization_high: Figure
-    waterfall: Mapping[str, Figure]
-
-
-@record
 class _Step:
     """What the step is made of: seconds of one microbatch over all layers by part, the head, and all transfers."""
 
@@ -101,34 +84,12 @@ class _Step:
     operations: tuple[Operation, ...]
 
 
-def step_budget(
-    s: Situation,
-    model: ModelBudget,
-    mesh: MeshBudget,
-    tokens: TokenBudget,
-    speed: Throughput,
-    bubble: Figure,
-    known: Conditions | None = None,
-) -> tuple[StepBudget, CommunicationBudget]:
-    """The predicted step and its transfers; `known` are other conditions than the plan's own, as of a published run."""
-    last = tokens.stretches[-1].situation
-    reason = no_step(last, model, mesh, tokens)
-    if reason is not None:
-        return _blocked(reason)
-    k = conditions(last) if known is None else known
-    waterfall, operations = step_parts(model, mesh, tokens, speed, bubble, k)
-    step = total_of(waterfall)
-    budget = _budget(last, model, tokens, speed, mesh, k, step, waterfall)
-    return budget, communication_budget(operations, step)
-
-
 def step_parts(
-    model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget, speed: Throughput, bubble: Figure, k: Conditions
+    model: ModelBudget, mesh: MeshBudget, at: At, k: Conditions
 ) -> tuple[Mapping[str, Figure], tuple[Operation, ...]]:
     """Parts of the step (s), whose sum it is, and its transfers; `no_step` is asked before."""
-    last = tokens.stretches[-1].situation
-    made = _made(last, model, mesh, k, cut(last, speed.flops), tokens.microbatches)
-    return _waterfall(last, model, mesh, tokens, bubble, k, made)
+    made = _made(at.s, model, mesh, k, cut(at.s, at.flops), at.microbatches)
+    return _waterfall(model, mesh, at, k, made)
 
 
 def no_step(s: Situation, model: ModelBudget, mesh: MeshBudget, tokens: TokenBudget) -> str | None:
@@ -183,15 +144,9 @@ def _head_count(s: Situation) -> Figure:
 
 
 def _waterfall(
-    s: Situation,
-    model: ModelBudget,
-    mesh: MeshBudget,
-    tokens: TokenBudget,
-    bubble: Figure,
-    k: Conditions,
-    made: _Step,
+    model: ModelBudget, mesh: MeshBudget, at: At, k: Conditions, made: _Step
 ) -> tuple[dict[str, Figure], tuple[Operation, ...]]:
-    m, p = tokens.microbatches, s["parallelism.pipeline"]
+    s, m, p = at.s, at.microbatches, at.s["parallelism.pipeline"]
     inner = [one for one in made.operations if one.dimension in ("tensor", "context", "expert")]
     shown = {f"{one.dimension}: {one.name}": one.exposed for one in inner}
     found = {name: f.rank_time(part, m, p) for name, part in made.parts.items()}
@@ -204,7 +159,7 @@ def _waterfall(
     for dimension in ("tensor", "context", "expert", "pipeline", "data"):
         found[dimension] = _exposed(operations, dimension)
     found["imbalance"] = f.imbalance_time(slowest, mean, m)
-    found["bubble"] = f.bubble_time(bubble, mean, m)
+    found["bubble"] = f.bubble_time(at.bubble, mean, m)
     found["optimizer"] = _optimizer(s, updated(s, model, parts), k, m)
     found["stragglers"] = f.straggler_time(total_of(found), k.numbers["growth"], replica_domains(s, mesh))
     return found, operations
@@ -261,29 +216,3 @@ def _stages(
         return mean, f.slowest_stage(layers, model.shape.layers, heads, p)
     first, most, last = ends
     return mean, f.ended_stage(layers, model.shape.layers, first, last, most, heads, p)
-
-
-def _budget(
-    s: Situation,
-    model: ModelBudget,
-    tokens: TokenBudget,
-    speed: Throughput,
-    mesh: MeshBudget,
-    k: Conditions,
-    step: Figure,
-    waterfall: Mapping[str, Figure],
-) -> StepBudget:
-    factor = k.numbers["range.dense" if model.shape.expert_layers is None else "range.sparse"]
-    low, high = f.time_below(step, factor), f.time_above(step, factor)
-    peak = peak_flops(s)
-
-    def use(time: Figure) -> Figure:
-        return f.utilization_of_time(speed.flops_per_token, tokens.global_batch_tokens, mesh.world_size, peak, time)
-
-    return StepBudget(step, low, high, use(step), use(high), use(low), waterfall)
-
-
-def _blocked(code: str) -> tuple[StepBudget, CommunicationBudget]:
-    time, share, sent = blocked(code, "s"), blocked(code), blocked(code, "bytes")
-    step = StepBudget(time, time, time, share, share, share, dict.fromkeys(WATERFALL, time))
-    return step, CommunicationBudget(sent, sent, sent, sent, sent, time, share, dict.fromkeys(DIMENSIONS, time), ())

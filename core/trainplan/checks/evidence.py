@@ -36,14 +36,17 @@ def above_published(estimate: Estimate, runs: Sequence[Run]) -> list[Finding]:
 
 
 def against_step_model(estimate: Estimate) -> list[Finding]:
-    """C16: the planned step is faster than the step model's range (warning) or slower (info).
+    """C16: the planned step is faster than the step model's range (warning) or slower (info); of a run in stages, all steps are.
 
     A utilization that another layout reached shows here when the layout is changed. Whole published runs are often slower than the
     model, which has no data stalls and no mixed lengths; a measurement of this very layout is not judged.
     """
-    step, planned = estimate.step, estimate.speed.step_time
+    step = estimate.step
+    staged = step.predicted_mean_step_time is not step.predicted_step_time
+    planned = estimate.speed.compute_time if staged else estimate.speed.step_time
+    predicted = step.predicted_compute_time if staged else step.predicted_step_time
     use, low, high = estimate.speed.utilization, step.predicted_utilization_low, step.predicted_utilization_high
-    figures = (use, low, high, step.predicted_step_time, planned)
+    figures = (use, low, high, predicted, planned)
     if (
         not all(isinstance(figure, Figure) for figure in figures)
         or estimate.plan.utilization.evidence == "measured-here"
@@ -51,7 +54,9 @@ def against_step_model(estimate: Estimate) -> list[Finding]:
         return []
     if low <= use <= high:
         return []
-    times = f"{_spelled(planned)} a step planned, {_spelled(step.predicted_step_time)} predicted for this layout"
+    what = "of compute" if staged else "a step"
+    over = " and the lengths and batches of all stretches" if staged else ""
+    times = f"{_spelled(planned)} {what} planned, {_spelled(predicted)} predicted for this layout{over}"
     band = f"utilization {use:.3f} against {low:.3f} to {high:.3f}"
     if use > high:
         fix = f"evidence of this layout, or {step.predicted_utilization:.3f}"

@@ -43,6 +43,24 @@ def stretch_time(steps: float, step: float) -> float:
     return steps * step
 
 
+@formula("FLOP", source=DEFINITION)
+def stepped_flops(steps: float, step_tokens: float, flops_per_token: float) -> float:
+    """Model FLOPs of all whole steps of one stretch, by the plan's convention."""
+    return steps * step_tokens * flops_per_token
+
+
+@formula("s", source=DEFINITION)
+def mean_step(compute_time: float, steps: float) -> float:
+    """Mean time of a step over a run whose length or batch changes."""
+    return compute_time / steps
+
+
+@formula("1", source=DEFINITION)
+def share_of_run(ratio: float, worked: float, every: float) -> float:
+    """What one stretch adds to a ratio of the whole run: its own, by its share of the FLOPs."""
+    return ratio * worked / every
+
+
 @formula("s", source=DEFINITION)
 def wall_time(compute_time: float, slowdown: float, evaluation: float, downtime: float, queue: float) -> float:
     """Time from the first step to the last.

@@ -117,6 +117,12 @@ def utilization_of_time(flops_per_token: float, step_tokens: float, world: float
     return flops_per_token * step_tokens / (world * peak * step)
 
 
+@formula("1", source="Chowdhery et al. 2022, arXiv 2204.02311, appendix B: model FLOP utilization", verified=False)
+def utilization_of_run(flops: float, world: float, peak: float, time: float) -> float:
+    """Model FLOP of all steps / (accelerators x peak x their time), by the plan's convention."""
+    return flops / (world * peak * time)
+
+
 @formula("1", source="one-row calibration in the step-time study: half for dense models, three quarters with experts")
 def calibration_factor(measured: float, predicted: float, trust: float) -> float:
     """What a measured step changes of predictions for its neighbours: (measured / predicted) to the power of the trust."""

@@ -95,6 +95,8 @@ STEP_QUANTITIES: Final[dict[str, str]] = {
     "parallelism.predicted_step_time": "predicted step",
     "parallelism.predicted_step_time_low": "predicted step, low",
     "parallelism.predicted_step_time_high": "predicted step, high",
+    "parallelism.predicted_compute_time": "predicted compute time",
+    "parallelism.predicted_mean_step_time": "predicted mean step",
     "parallelism.predicted_utilization": "predicted utilization",
     "parallelism.predicted_utilization_low": "predicted, low",
     "parallelism.predicted_utilization_high": "predicted, high",

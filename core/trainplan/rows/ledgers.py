@@ -148,6 +148,7 @@ COMPUTE: Final = Table(
         FigureRow("compute.energy"),
         RuleRow("predicted from the layout"),
         FigureRow("parallelism.predicted_step_time"),
+        FigureRow("parallelism.predicted_compute_time"),
         FigureRow("parallelism.predicted_utilization", numbers.share),
         FigureRow("parallelism.predicted_utilization_low", numbers.share),
         FigureRow("parallelism.predicted_utilization_high", numbers.share),

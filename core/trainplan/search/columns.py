@@ -6,7 +6,7 @@ An element equals the estimate of that plan to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -16,8 +16,10 @@ from trainplan.budgets.kernels import conditions
 from trainplan.budgets.memory.columns import Peak, memory_peak
 from trainplan.budgets.model import ModelBudget, model_budget
 from trainplan.budgets.pipeline import pipeline_bubble
+from trainplan.budgets.prediction import run_time
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.steptime import no_step, step_parts
+from trainplan.budgets.stretches import At, kinds, microbatches_in, run_bubble
 from trainplan.budgets.tokens import MeshBudget, TokenBudget, mesh_budget, token_budget
 from trainplan.plan.plan import Plan
 from trainplan.quantity.figure import blocked, total
@@ -57,15 +59,39 @@ class Chunk:
         """Idle time of the pipeline over ideal step time."""
         return pipeline_bubble(self.situation, self.tokens.microbatches)
 
+    def kinds(self) -> list[int]:
+        """Places of the stretches that differ in length or batch, the last one first."""
+        return sorted(set(kinds(self.tokens)), reverse=True)
+
+    def ruled(self) -> list[int]:
+        """Those in which a broken rule is an error: all stages; of a ramp of batches the last one."""
+        return self.kinds() if self.situation.plan.data.stages else self.kinds()[:1]
+
+    def microbatches(self, stretch: int | None = None) -> Any:
+        """Microbatches of a step, of the last stretch unless another is asked for."""
+        if stretch is None:
+            return self.tokens.microbatches
+        return microbatches_in(self.situation, self.mesh, self.tokens, stretch)
+
+    def run_bubble(self, of: Callable[[Situation, Any], Any] = pipeline_bubble) -> Any:
+        """The same of the whole run, whose stretches may differ in batch."""
+        if len(self.kinds()) == 1:
+            return of(self.situation, self.tokens.microbatches)
+        speed = throughput(self.situation, self.model, self.tokens, self.mesh)
+        return run_bubble(self.situation, self.mesh, self.tokens, speed, of)
+
     def step(self) -> tuple[Any, Any]:
-        """Seconds of a predicted step, and bytes that one accelerator sends in it; either may be blocked."""
+        """Seconds of a predicted step, the mean of the run, and bytes that one accelerator sends in the last; or blocked."""
         last = self.tokens.stretches[-1].situation
         reason = no_step(last, self.model, self.mesh, self.tokens)
         if reason is not None:
             return blocked(reason, "s"), blocked(reason, "bytes")
         speed = throughput(self.situation, self.model, self.tokens, self.mesh)
-        parts, sent = step_parts(self.model, self.mesh, self.tokens, speed, self.bubble(), conditions(last))
-        return total(**parts), total(**bytes_sent(sent))
+        at = At(last, speed.flops, self.tokens.microbatches, self.bubble())
+        parts, sent = step_parts(self.model, self.mesh, at, conditions(last))
+        step = total(**parts)
+        mean = run_time(self.situation, self.model, self.mesh, self.tokens, speed, step)[1]
+        return mean, total(**bytes_sent(sent))
 
 
 def chunk(plan: Plan, columns: Mapping[str, Any], models: Models | None = None) -> Chunk:

@@ -36,6 +36,10 @@ SOMETIMES: Final = (VIRTUAL, CONTEXT, EXPERT, EXPERT_TENSOR)
 """Degrees that have a column only where some layout has more than one."""
 
 
+LAST_STRETCH: Final = "m, GB sent and exposed are those of the last stage; time and use are of the whole run"
+"""What the columns of a run in stages are of."""
+
+
 @dataclass(frozen=True, eq=False)
 class Listed:
     """One layout of a list: its place from 1, whether the plan has it already, and its estimate."""
@@ -76,7 +80,7 @@ def listed(plan: Plan, layouts: Sequence[Found], own: Mapping[str, Any], first: 
 def own_layout(plan: Plan, own: Mapping[str, Any], target: float) -> Listed | None:
     """The plan's own layout as one of a list, in no place of it; None where its memory or step cannot be told."""
     told = estimate(plan)
-    step, memory = told.step.predicted_step_time, told.memory.total
+    step, memory = told.step.predicted_mean_step_time, told.memory.total
     if not isinstance(step, Figure) or not isinstance(memory, Figure):
         return None
     sent = sum(float(getattr(told.communication, name)) for name in DIMENSIONS)
@@ -100,8 +104,20 @@ def table(rows: Sequence[Listed], order: str = "time") -> list[tuple[str, ...]]:
         "GB sent",
     )
     by_cost = order == "cost"
-    last = ("step s", *(("cost",) if by_cost else ()), _use(rows), "expos")
+    last = ("mean s" if any(map(in_stages, rows)) else "step s", *(("cost",) if by_cost else ()), _use(rows), "expos")
     return [(*heads, *last), *(_cells(row, degrees, by_cost=by_cost) for row in rows)]
+
+
+def in_stages(row: Listed) -> bool:
+    """Whether length or batch change on the way: then the time of a layout is the mean of all steps of the run."""
+    step = row.estimate.step
+    return step.predicted_mean_step_time is not step.predicted_step_time
+
+
+def batches_in_order(plan: Plan) -> list[float]:
+    """Sequences of the global batch of each stretch of the run that says or inherits one."""
+    found = (one.global_batch_sequences for one in estimate(plan).tokens.stretches)
+    return [float(one) for one in found if isinstance(one, Figure)]
 
 
 def _use(rows: Sequence[Listed]) -> str:

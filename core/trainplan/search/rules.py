@@ -52,7 +52,7 @@ Looks = Mapping[Rule, tuple[str | tuple[str, ...], ...]]
 """Rules in the order in which they are asked, and what each looks at: axes, replicas, microbatches; words in a tuple."""
 
 Known = dict[tuple[Rule, tuple[object, ...], tuple[float, ...]], str | None]
-"""Answers of rules by the words and the numbers that they looked at, in one search."""
+"""Answers of rules by the words, the length and the numbers that they looked at, in one search."""
 
 Words = frozenset[str]
 """Schedules, shardings, ranks and exchanges that a search lets in although only forks of the framework have them."""
@@ -156,24 +156,34 @@ def _ask(sieve: Sieve, plan: Plan, rules: Looks, known: Known, let_in: Words = f
         if sieve.lives and (SHARD not in looks or SHARD in sieve.values):
             words = tuple(getattr(plan.parallelism, name) for look in looks if isinstance(look, tuple) for name in look)
             names = tuple(look for look in looks if isinstance(look, str))
-            sieve.reject(_verdicts(rule, words, sieve.chunk(plan), names, known, let_in))
+            for place in sieve.chunk(plan).ruled():
+                if sieve.lives:
+                    sieve.reject(_verdicts(rule, words, sieve.chunk(plan), names, known, let_in, place))
 
 
 def _verdicts(
-    rule: Rule, words: tuple[object, ...], here: Chunk, names: tuple[str, ...], known: Known, let_in: Words
+    rule: Rule,
+    words: tuple[object, ...],
+    here: Chunk,
+    names: tuple[str, ...],
+    known: Known,
+    let_in: Words,
+    stretch: int,
 ) -> dict[str, Any]:
-    """Rows that break a rule, by reason. Rows whose mesh or batch is impossible are not asked about."""
+    """Rows that break a rule in a stretch of the run, by reason. Rows whose mesh or batch is impossible are not asked about."""
     import numpy as np
 
-    place, values = _places(here, names)
-    layout, reasons = _layout(here), list[str]()
+    place, values = _places(here, names, stretch)
+    layout, reasons = _layout(here, stretch), list[str]()
+    length = float(layout.sequence_length or 0)
     of_place = np.zeros(prod(len(one) for one in values), dtype=np.uint8)
     for index in _present(place, len(of_place)):
         where = np.unravel_index(index, [len(one) for one in values])
         row = tuple(float(one[at]) for one, at in zip(values, where, strict=True))
-        if (rule, words, row) not in known:
-            known[rule, words, row] = _reason(rule, layout, names, row, let_in)
-        reason = known[rule, words, row]
+        asked = (rule, words, (length, *row))
+        if asked not in known:
+            known[asked] = _reason(rule, layout, names, row, let_in)
+        reason = known[asked]
         if reason is not None:
             if reason not in reasons:
                 reasons.append(reason)
@@ -182,13 +192,13 @@ def _verdicts(
     return {reason: told == number for number, reason in enumerate(reasons, 1)}
 
 
-def _places(here: Chunk, names: tuple[str, ...]) -> tuple[Any, list[Any]]:
+def _places(here: Chunk, names: tuple[str, ...], stretch: int) -> tuple[Any, list[Any]]:
     """The place of each row in the grid of all values that a rule looks at, and these values."""
     import numpy as np
 
     place, values = np.zeros((1,), dtype=np.int64), list[Any]()
     for name in names:
-        column = _column(here, name)
+        column = _column(here, name, stretch)
         one, where = np.unique(column, return_inverse=True)
         place = place * len(one) + where.reshape(np.shape(column))
         values.append(one)
@@ -204,18 +214,18 @@ def _present(place: Any, count: int) -> list[int]:
     return np.flatnonzero(seen).tolist()
 
 
-def _column(here: Chunk, name: str) -> Any:
-    """One thing that a rule looks at, as a column; nan where it is blocked."""
+def _column(here: Chunk, name: str, stretch: int | None = None) -> Any:
+    """One thing that a rule looks at in a stretch, as a column; nan where it is blocked."""
     if name == RANKS:
         return _column(here, DATA) * _column(here, CONTEXT)
-    known: dict[str, Any] = {DATA: here.mesh.data, MICROBATCHES: here.tokens.microbatches}
-    column: Any = known[name] if name in known else here.situation[name]
+    told = {DATA: lambda: here.mesh.data, MICROBATCHES: lambda: here.microbatches(stretch)}
+    column: Any = told[name]() if name in told else here.situation[name]
     return float("nan") if isinstance(column, Blocked) else column
 
 
-def _layout(here: Chunk) -> Layout:
-    """What rules look at, but for the numbers of a row."""
-    length = here.tokens.stretches[-1].sequence_length
+def _layout(here: Chunk, stretch: int) -> Layout:
+    """What rules look at in a stretch, but for the numbers of a row."""
+    length = here.tokens.stretches[stretch].sequence_length
     return Layout(
         Situation(here.situation.plan), here.model.shape, whole(here.mesh.world_size), None, None, whole(length)
     )
@@ -269,7 +279,7 @@ def _twins(sieve: Sieve, schedule: str) -> None:
 def _idle(sieve: Sieve, plan: Plan) -> None:
     """P3: a bubble that nobody measured with its utilization; what recompute adds to it is known of pieces alone."""
     here = sieve.chunk(plan)
-    bubble: Any = schedule_bubble(here.situation, here.tokens.microbatches)
+    bubble: Any = here.run_bubble(schedule_bubble)
     if not isinstance(bubble, Blocked):
         sieve.reject({IDLE: bubble > MOST_BUBBLE})
 
@@ -280,7 +290,7 @@ def without_idle(plan: Plan, piece: Piece, sieve: Sieve) -> Piece:
 
     if plan.utilization.evidence != "assumed" or plan.parallelism.schedule not in SPLIT:
         return piece
-    bubble: Any = chunk(plan, piece.columns(), sieve.models).bubble()
+    bubble: Any = chunk(plan, piece.columns(), sieve.models).run_bubble()
     if isinstance(bubble, Blocked):
         return piece
     out = piece.alive & (bubble > MOST_BUBBLE)

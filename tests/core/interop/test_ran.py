@@ -64,10 +64,8 @@ def test_a_rung_of_fewer_layers_measures_the_utilization_it_ran_at(
     plan = of_plan(name)
     try:
         run = run_of(plan, rung).estimate
-    except ExportError as error:
-        assert "begin with the next rung" in str(error)
-        assert calibrated(plan, log_of(plan, 0.4), tmp_path, rung).utilization == pytest.approx(0.4, rel=1e-6)
-        return
+    except ExportError:  # its smallest model fits on no such devices: a log under its name is of all layers
+        run = plan
     layers = number(run, "model.num_hidden_layers")
     found = calibrated(plan, log_of(run, 0.4, layers=layers if says else None), tmp_path, rung)
     assert found.utilization == pytest.approx(0.4, rel=1e-6)

@@ -8,7 +8,19 @@ from typing import Final
 from trainplan.budgets.legality.frameworks import LEFT_OUT
 from trainplan.plan.plan import Plan
 from trainplan.quantity.unit import whole
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, own_layout, table
+from trainplan.search.listing import (
+    GIB,
+    LAST_STRETCH,
+    Listed,
+    aligned,
+    batches_in_order,
+    in_stages,
+    in_words,
+    listed,
+    none_fit,
+    own_layout,
+    table,
+)
 from trainplan.search.searching import Search
 from trainplan.search.sizes import Size
 from trainplan.search.space import own_fields
@@ -55,6 +67,7 @@ def column_lines(told: Told, glyphs: Glyphs) -> list[str]:
     lines = [f"{told.name}: {shown if rows else none_fit(found)}", _kept(told.plan)]
     lines += [f"  {line}" for line in aligned(table(rows, told.by), room(2))] if rows else []
     if rows:
+        lines += [f"  {LAST_STRETCH}"] if any(map(in_stages, rows)) else []
         lines.append(f"  {UNLISTED}")
     if any(row.is_plan or row.found.above_target for row in rows):
         over = any(row.is_plan and row.found.memory > found.usable for row in rows)
@@ -81,12 +94,17 @@ def plain_lines(told: Told) -> list[str]:
 
 
 def _kept(plan: Plan) -> str:
-    batch = plan.batch.global_batch_sequences
-    return f"global batch kept: {whole(batch)} sequences" if batch else "global batch kept"
+    told = list(dict.fromkeys(whole(batch) for batch in batches_in_order(plan)))
+    if not told:
+        return "global batch kept"
+    return f"global batch{'' if len(told) == 1 else 'es'} kept: {', then '.join(told)} sequences"
 
 
 def _numbers(row: Listed) -> str:
-    return f"step {row.found.step:,.4g} s, {row.found.memory / GIB:.1f} GiB, {row.found.sent / 1e9:,.1f} GB sent a step"
+    step = "mean step of the run" if in_stages(row) else "step"
+    return (
+        f"{step} {row.found.step:,.4g} s, {row.found.memory / GIB:.1f} GiB, {row.found.sent / 1e9:,.1f} GB sent a step"
+    )
 
 
 def _counts(found: Search) -> str:

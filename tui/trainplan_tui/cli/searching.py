@@ -22,6 +22,8 @@ from trainplan_tui.text.glyphs import ASCII, UNICODE
 MOST: Final = 1000
 QUANTITIES: Final = (
     "parallelism.predicted_step_time",
+    "parallelism.predicted_mean_step_time",
+    "parallelism.predicted_compute_time",
     "parallelism.predicted_utilization",
     "parallelism.data",
     "parallelism.bubble",

@@ -9,7 +9,7 @@ from functools import partial
 from trainplan.alternatives.reverse import changed
 from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import numbered
-from trainplan.search.listing import GIB, Listed, aligned, in_words, listed, none_fit, table, whole_text
+from trainplan.search.listing import GIB, Listed, aligned, in_stages, in_words, listed, none_fit, table, whole_text
 from trainplan.search.ranking import ORDERS
 from trainplan.search.searching import Found, Search, searching
 from trainplan.search.space import changes, own_fields
@@ -154,10 +154,11 @@ class LayoutsSheet(Listing):
         words = f"{in_words(row.found.fields)}; D {whole_text(row.estimate.mesh.data)}"
         words += f", m {whole_text(row.estimate.tokens.microbatches)}{': the plan' if row.is_plan else ''}"
         held = _against(now.memory.total, row.found.memory, GIB)
-        longer = _against(now.step.predicted_step_time, row.found.step, 1.0)
+        longer = _against(now.step.predicted_mean_step_time, row.found.step, 1.0)
         than = " than the plan" if held or longer else ""
         told = [f"{row.found.memory / GIB:.1f} GiB{held}{than if held else ''}"]
-        told.append(f"step {row.found.step:,.3f} s{longer}{'' if held else than}")
+        step = "mean step of the run" if in_stages(row) else "step"
+        told.append(f"{step} {row.found.step:,.3f} s{longer}{'' if held else than}")
         told.append("above the memory target" if row.found.above_target else f"{row.found.sent / 1e9:,.1f} GB sent")
         title = rule(f"layout {self.at + 1}", width, "", self.glyphs)
         pieces = (piece for text in (words, "; ".join(told)) for piece in folded(text, width - 2))
