@@ -12,6 +12,8 @@ from trainplan.alternatives.changes import single_changes
 from trainplan.alternatives.reverse import fewest_nodes, largest_micro_batch, longest_sequence
 from trainplan.alternatives.walk import walk
 from trainplan.budgets.communication import Operation
+from trainplan.budgets.layout import named
+from trainplan.budgets.stretches import kinds
 from trainplan.estimation import Estimate
 from trainplan.evidence.dryrun import dry_runs
 from trainplan.quantity.figure import Figure
@@ -107,11 +109,18 @@ def commands(estimate: Estimate) -> Listing:
     return Listing("dry runs of the framework, cheapest evidence first", ("shows", "command"), rows)
 
 
+def one_step(estimate: Estimate) -> str:
+    """`one step`, and of which stage or batch where length or batch change on the way: the last one's."""
+    if len(set(kinds(estimate.tokens))) == 1:
+        return "one step"
+    return f"one step of {named(estimate.situation, estimate.tokens.stretches[-1])}"
+
+
 def transfers(estimate: Estimate) -> Listing:
     """What one step sends, by dimension and operation; operations that send nothing are left out."""
     found = [one for one in estimate.communication.table if not (isinstance(one.bytes, Figure) and one.bytes == 0)]
     rows = tuple((one.dimension, one.name, *_amounts(one), one.link) for one in found)
-    return Listing("sent in one step", ("dimension", "operation", "sent", "time", "exposed", "link"), rows)
+    return Listing(f"sent in {one_step(estimate)}", ("dimension", "operation", "sent", "time", "exposed", "link"), rows)
 
 
 def decisions(estimate: Estimate) -> Listing:

@@ -12,7 +12,7 @@ from trainplan.quantity.figure import Blocked, Figure
 from trainplan.rows.step import PARALLELISM as LEDGER
 from trainplan.rows.step import WATERFALL
 from trainplan.rows.table import Cells, FieldRow, FigureRow, cells
-from trainplan.views.listings import transfers
+from trainplan.views.listings import one_step, transfers
 from trainplan_tui.panes.ledger import drawn, findings_of, under_rule
 from trainplan_tui.panes.listed import listing_rows
 from trainplan_tui.panes.names import BUDGETS, MESH, SENT
@@ -124,7 +124,7 @@ def waterfall_rows(shown: Shown, width: int, glyphs: Glyphs) -> list[BodyRow]:
     most = max(float(predicted), float(planned) if isinstance(planned, Figure) else 0.0)
     room, places = max(width - 48, LEAST), min(max(3 - floor(log10(most)), 0), 6)  # four digits of the longest
     told = f", {float(planned):.4g} s planned" if isinstance(planned, Figure) else ""
-    found = [rule_row(f"one step, {float(predicted):.4g} s predicted{told}", width, glyphs)]
+    found = [rule_row(f"{one_step(shown.estimate)}, {float(predicted):.4g} s predicted{told}", width, glyphs)]
     for (part, value), line in zip(
         known, waterfall([value for _, value in known], most / room, room, glyphs), strict=True
     ):
