@@ -31,9 +31,6 @@ CHAIN: Final = (
 SHOWN_FINDINGS: Final = 3
 """Findings that a low window shows above the rows that people look at less."""
 
-WIDE: Final = 140
-"""Columns from which the histogram stands beside the ledger, so that its quantiles need no row."""
-
 
 def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> list[BodyRow]:
     """The ledger, the forecast, findings with the pane they belong to; in a low window what people look at first.
@@ -46,7 +43,7 @@ def rows(shown: Shown, width: int, height: int, glyphs: Glyphs, view: int) -> li
     finish = quantile_rows(shown, width, glyphs)
     if fits(LEDGER, found, height - len(head) - len(finish)):
         told = [*head, *drawn(LEDGER.rows, shown, width, glyphs)]
-        return [*told, *(() if width >= WIDE else finish), *under_rule(found, width, glyphs)]
+        return [*told, *finish, *under_rule(found, width, glyphs)]
     first = foremost(LEDGER, shown, width, glyphs)
     if shown.pending:
         return [*first, *finish]
