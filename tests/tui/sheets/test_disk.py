@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from trainplan.files.signoffs import appended
+from trainplan.review.record import Act
 
 if TYPE_CHECKING:
     from tests.tui.sheets.conftest import Drive
@@ -31,6 +35,8 @@ async def test_fields_of_both_sides_are_merged_and_the_disks_comments_stay(plan:
         assert "[yours  ]" in app.screen
         assert "[disk   ]" in app.screen
         assert "1 conflict" not in app.screen
+        line = 1 + theirs.splitlines().index(next(one for one in theirs.splitlines() if "14.8T" in one))
+        assert f"lines changed in the file: 1 (line {line}); comments and layout stay" in app.screen
         await app.press("enter")
         assert plan.read_text(encoding="utf-8") == theirs.replace("14.8T", "15.6T")
         assert app.session.saved_text == app.session.history.now.text
@@ -113,3 +119,14 @@ async def test_a_file_that_is_gone_can_be_written_again(plan: Path, drive: Drive
         await app.press("w", "s")
         assert "15.6T" in plan.read_text(encoding="utf-8")
         assert not app.session.shown.unsaved
+
+
+async def test_what_becomes_of_signatures_is_said_before_anything_is_written(plan: Path, drive: Drive) -> None:
+    """A signature over the tokenizer, which both sides leave alone, and one over configs, which covers the whole plan."""
+    for item in ("tokenizer", "configs"):
+        appended(plan, Act("sign", item, "osei", dt.datetime.now(dt.UTC), author="kim", verdict="pass"))
+    async with drive(plan) as app:
+        await app.press(*EDIT)
+        changed(plan, ("nodes = 128", "nodes = 64"))
+        await app.press("w")
+        assert "signed " in app.screen.split("the result, with these choices")[1]

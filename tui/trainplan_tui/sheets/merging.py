@@ -14,7 +14,7 @@ from trainplan.plan.read import Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
 from trainplan_tui.sheets.listing import Listing, text_line
 from trainplan_tui.sheets.sheet import Host
-from trainplan_tui.sheets.verdict import sentences
+from trainplan_tui.sheets.verdict import lines_changed, sentences, signed
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
 
@@ -40,7 +40,7 @@ class MergeSheet(Listing):
         self.keep: list[Side] = [row.preset for row in rows]
         self.at = next((i for i, row in enumerate(rows) if row.both), 0)
         self.detail: tuple[str, ...] = ()
-        self._told: dict[tuple[Side, ...], tuple[str, str, str]] = {}
+        self._told: dict[tuple[Side, ...], tuple[str, ...]] = {}
 
     def wanted(self, width: int) -> int:
         """The whole body."""
@@ -55,14 +55,14 @@ class MergeSheet(Listing):
         """Sentences above the table."""
         return ()
 
-    def result(self) -> tuple[str, str, str]:
-        """The text with the sides as they are kept, and two lines that say what it is worth; empty where it cannot be."""
+    def result(self) -> tuple[str, ...]:
+        """The text with the sides as they are kept, and lines that say what it is worth; the text is empty where it cannot be."""
         kept = tuple(self.keep)
         if kept not in self._told:
             self._told[kept] = self._result()
         return self._told[kept]
 
-    def _result(self) -> tuple[str, str, str]:
+    def _result(self) -> tuple[str, ...]:
         try:
             text = merged(self.disk_text, zip(self.rows, self.keep, strict=True))
             plan = plan_of_text(text, self.host.session.path.name)
@@ -70,7 +70,9 @@ class MergeSheet(Listing):
             return "", "no result with these choices", str(error)
         except Unusable as error:
             return "", "no plan with these choices", str(error.errors[0])
-        return text, *sentences(self.host.session.estimated(plan), self.compared())
+        figures = self.host.session.estimated(plan)
+        more = (signed(self.host.session, figures), lines_changed(self.disk_text, text))
+        return text, *sentences(figures, self.compared()), *filter(None, more)
 
     def compared(self) -> Estimate:
         """What findings are said to come and go against."""
@@ -106,9 +108,9 @@ class MergeSheet(Listing):
 
     def tail(self, width: int) -> Sequence[Line]:
         """What the result is worth, and what the row under the cursor says in full."""
-        _, first, second = self.result()
+        _, *told_of = self.result()
         lines: list[Line] = [rule("the result, with these choices", width, "", self.glyphs)]
-        lines += [text_line(sentence, width, self.glyphs) for sentence in (first, second)]
+        lines += [text_line(sentence, width, self.glyphs) for sentence in told_of]
         if self.rows:
             row = self.rows[min(self.at, len(self.rows) - 1)]
             lines.append(rule(path_text(row.path), width, "", self.glyphs))
@@ -144,11 +146,11 @@ class MergeSheet(Listing):
             self.move(key, len(self.rows))
 
     def _enter(self) -> None:
-        text, first, second = self.result()
+        text, *told = self.result()
         if text:
             self.finish(text)
         else:
-            self.host.message = f"not taken: {first}: {second}"
+            self.host.message = f"not taken: {': '.join(told)}"
 
     def finish(self, text: str) -> None:
         """Take the result."""

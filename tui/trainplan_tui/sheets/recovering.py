@@ -20,7 +20,7 @@ from trainplan.plan.tree import SpliceError
 from trainplan_tui.sheets.listing import text_line
 from trainplan_tui.sheets.retaking import RecoveryMergeSheet, taken
 from trainplan_tui.sheets.sheet import Host, Sheet
-from trainplan_tui.sheets.verdict import sentences
+from trainplan_tui.sheets.verdict import sentences, signed
 from trainplan_tui.state.keeping import host_name, local_time
 from trainplan_tui.text.spans import Canvas, Line
 from trainplan_tui.widgets.frame import Entry, rule
@@ -79,7 +79,9 @@ class RecoverySheet:
         except (SpliceError, Unusable) as error:
             first = error.errors[0] if isinstance(error, Unusable) else error
             return "", ("the edits do not fit the file as it is", str(first))
-        return text, sentences(session.estimated(plan), session.shown.estimate)
+        figures = session.estimated(plan)
+        first, second = sentences(figures, session.shown.estimate)
+        return text, (first, "    ".join(filter(None, (second, signed(session, figures)))))
 
     def wanted(self, width: int) -> int:
         """The whole body."""
