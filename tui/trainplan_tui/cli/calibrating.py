@@ -65,7 +65,7 @@ def _names(options: Options) -> str:
 
 
 def _measured(options: Options, estimate: Estimate) -> Measured:
-    measurement = measurement_for(estimate)
+    measurement = measurement_for(estimate, options.rung or "")
     for log in options.logs:
         try:
             read_log(Path(log), measurement, _progress(log))

@@ -61,7 +61,7 @@ class LogSheet(Listing):
     def _read(self) -> Calibration | str:
         """On the thread: the whole log, or the sentence that says why not."""
         figures, today = self.host.session.shown.estimate, dt.date.today()
-        measurement = measurement_for(figures)
+        measurement = measurement_for(figures, self.rung)
         try:
             read_log(self.path, measurement, self._progress)
         except LogError as error:

@@ -47,9 +47,9 @@ class Measured:
     """What logs measured. Rates are tokens a second of one device; `peak` bytes; `stall` s; None where no line said it.
 
     `variation` is that of lines, None of one line; a line is mostly the mean of `steps_a_line` steps, of 1 where it is a step.
-    `assumed` are the settings that the plan lent, and `disturbed` is set where every line follows a checkpoint or an evaluation.
-    `retries` of the allocator, 0 where no line said so. `model` has what the log prints of layers, hidden and parameters, and
-    `token_flops` are its own FLOP/s over its tokens a second: what a token costs by whatever convention it prints.
+    `assumed` are the settings that were lent to work out a rate, `disturbed` is set where every line follows a checkpoint or an
+    evaluation. `retries` of the allocator, 0 where no line said so. `model` has what the log prints of layers, hidden and
+    parameters, and `token_flops` are its own FLOP/s over its tokens a second: what a token costs by whatever convention it prints.
     """
 
     framework: str
@@ -223,6 +223,8 @@ class Measurement:
             self.assumed.add("batch")
         if not step.length and "sequence" not in self.printed:
             self.assumed.add("sequence")
+        if "world" not in self.printed:
+            self.assumed.add("world")
         return batch * sequence / (step.seconds * world)
 
     def result(self) -> Measured | None:

@@ -465,7 +465,7 @@ def test_nemo_bar_without_a_timing_is_named(tmp_path: Path) -> None:
     found = measured(tmp_path / "a.log", bar, batch=2048, length=2048, world=64)
     assert found.framework == "NeMo, running means of its progress bar"
     assert found.steps_seen == 60
-    assert found.assumed == ("batch", "sequence")
+    assert found.assumed == ("batch", "sequence", "world")
 
 
 def mllog(time: int, key: str, value: object = None, **metadata: object) -> str:
