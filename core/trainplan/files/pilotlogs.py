@@ -11,11 +11,11 @@ import re
 import zlib
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from trainplan.estimation import estimate
+from trainplan.estimation import Estimate, estimate
 from trainplan.files.bounded import Unread, opened
-from trainplan.files.looks import Asked, Found, Look, looked
+from trainplan.files.looks import Asked, Found, Look, Verdict, looked
 from trainplan.interop.logs.lines import LogError, text_of
 from trainplan.interop.logs.measured import Measured, Measurement
 from trainplan.interop.logs.reading import read_log
@@ -24,8 +24,12 @@ from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import whole_number
 from trainplan.review.pilotruns import LIKE_FULL, PilotRun
 
+if TYPE_CHECKING:
+    from trainplan.interop.calibration import Calibration
+
 FILE_LIMIT: Final = 2 * 2**30  # bytes
 HEAD: Final = 8_000_000  # bytes in which a log says its settings
+WORST: Final[tuple[Verdict, ...]] = ("failed", "unknown", "passed")
 SLOWEST: Final = 0.95
 """Tokens a second of the plan's that a measured rate keeps: the project's notes on item measured."""
 
@@ -93,23 +97,28 @@ def settings_of(rung: str, log: str, text: str) -> PilotRun:
 
 
 def _log(asked: Asked, rung: str, path: str) -> Found:
-    """What a log measured; of a rung like the full run, beside the rate that the plan has for its layers and its length."""
+    """What a log measured, each run of it; of a rung like the full run, beside the rate that the plan has for its length."""
     from trainplan.interop.calibration import calibration, measurement_for
 
     figures = estimate(asked.plan)
     measured = _measured(asked, measurement_for(figures, rung), path)
-    if measured is None:
+    if not measured:
         return "unknown", "there; it is no log of steps that is known here"
+    day = asked.now.date() if asked.now else dt.date.min
+    found = [_beside(figures, calibration(figures, one, path, day, rung), rung) for one in measured]
+    return min((verdict for verdict, _ in found), key=WORST.index), "; ".join(told for _, told in found)
+
+
+def _beside(figures: Estimate, found: Calibration, rung: str) -> Found:
+    """One run of a log beside the plan: the verdict, and what is said of it."""
+    measured, rate, world = found.measured, found.ran.rate, figures.mesh.world_size
     told = f"{measured.counted()}, {measured.rate:,.0f} tokens/s a device, {measured.spread()}"
     if measured.peak is not None:
         told += f", peak {measured.peak / 2**30:.1f} GiB"
-    found = calibration(figures, measured, path, asked.now.date() if asked.now else dt.date.min, rung)
-    world, rate = figures.mesh.world_size, found.ran.rate
     if rung not in LIKE_FULL or rate is None or not isinstance(world, Figure) or (found.ran.world or world) != world:
         return "passed", told
     if not found.stands:
-        why = found.ran.refused or f"{found.utilization:.3f} of the peak cannot be"
-        return "unknown", f"{told}: {why}"
+        return "unknown", f"{told}: {found.ran.refused or f'{found.utilization:.3f} of the peak cannot be'}"
     if found.own:
         return "passed", f"{told}: the plan's utilization is from it"
     return (
@@ -117,7 +126,7 @@ def _log(asked: Asked, rung: str, path: str) -> Found:
     ), f"{told}: {measured.rate / rate:.3f} of the plan's rate"
 
 
-def _measured(asked: Asked, measurement: Measurement, path: str) -> Measured | None:
+def _measured(asked: Asked, measurement: Measurement, path: str) -> tuple[Measured, ...]:
     whole, end = asked.path(path), monotonic() + 2 * asked.limit
     with opened(whole, FILE_LIMIT) as descriptor:
         if not os.read(descriptor, 1):
@@ -130,5 +139,5 @@ def _measured(asked: Asked, measurement: Measurement, path: str) -> Measured | N
     try:
         read_log(whole, measurement, hasten)
     except LogError:
-        return None
-    return measurement.result()
+        return ()
+    return measurement.results()

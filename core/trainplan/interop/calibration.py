@@ -36,6 +36,7 @@ class Calibration:
     """A measurement beside the plan: utilization by the plan's convention, ratios to estimates, edits by path, notes.
 
     `stands` is unset where the log cannot be of what the plan says, `own` set where the plan's utilization is from this very log.
+    `parts` are calibrations of each run where logs are of several.
     """
 
     measured: Measured
@@ -50,6 +51,7 @@ class Calibration:
     evidence: str
     edits: Mapping[str, Any]
     notes: tuple[str, ...]
+    parts: tuple[Calibration, ...] = ()
 
 
 def measurement_for(estimate: Estimate, rung: str = "") -> Measurement:
@@ -261,6 +263,10 @@ def _unsaid(estimate: Estimate, measured: Measured, run: Ran, rung: str) -> list
             f"the log does not say its {' and '.join(lent)}: {whose}, and tokens/s are wrong where it ran another"
         )
     length = _length(estimate)
+    if measured.sequence is None and "sequence" not in measured.assumed and length is not None:
+        found.append(
+            f"the log does not say its sequence length: utilization is by what a token costs at the plan's {length:,.0f}"
+        )
     if measured.sequence is not None and length is not None and measured.sequence != length:
         found.append(
             f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f}: "

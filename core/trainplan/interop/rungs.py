@@ -14,7 +14,7 @@ from trainplan.review.ladder import ladder
 def rung_values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, float]:
     """Values by check of the rung: ratios to the plan, 1 is as planned. Empty where the log says nothing of its checks."""
     asked = {check.metric for one in ladder(estimate.plan) if one.name == rung for check in one.checks}
-    values = _values(estimate, found, rung)
+    values = _worst([_values(estimate, one, rung) for one in found.parts or (found,)])
     return {metric: float(f"{value:.4g}") for metric, value in values.items() if metric in asked and value is not None}
 
 
@@ -80,6 +80,21 @@ def _values(estimate: Estimate, found: Calibration, rung: str) -> dict[str, floa
         "checkpoint_overhead_ratio": _overhead(estimate, found),
     }
     return {metric: value for metric, value in values.items() if not (found.own and metric in OWN)}
+
+
+LEAST: Final = ("utilization", "tokens_per_second", "tokens_per_second_ratio")
+"""Values of which the smallest is the worst."""
+
+
+def _worst(runs: list[dict[str, float | None]]) -> dict[str, float | None]:
+    """The worst value of several runs by metric; none where one of them cannot be of the plan."""
+    if not all(runs):
+        return {}
+    found: dict[str, float | None] = {}
+    for metric in dict.fromkeys(metric for run in runs for metric in run):
+        values = [value for run in runs if (value := run.get(metric)) is not None]
+        found[metric] = (min if metric in LEAST else max)(values) if values else None
+    return found
 
 
 def _ratio(measured: float | None, planned: float | None) -> float | None:

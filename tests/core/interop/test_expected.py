@@ -109,6 +109,10 @@ def test_review_holds_a_log_against_the_plan_at_its_length(tmp_path: Path) -> No
     assert verdict == "failed"
     assert "0.750 of the plan's rate" in sentence
     assert told(at_main(0.4))[0] == "passed"
+    two = at_main(0.3) + at_main(0.4).replace(" 4096\n", " 32768\n").replace(": 1024 |", ": 128 |")
+    verdict, sentence = told(two)
+    assert verdict == "failed", "the slower of two stages decides"
+    assert "0.750 of the plan's rate; 120 steps" in sentence or "0.750 of the plan's rate; 100 steps" in sentence
     verdict, sentence = told(at_main(1.2))
     assert verdict == "unknown"
     assert "1.200 of the peak cannot be" in sentence
@@ -219,3 +223,11 @@ def test_a_step_is_beside_the_prediction_at_its_length_and_batch(tmp_path: Path)
     assert unsaid.measured.sequence == 4096.0
     assert unsaid.predicted_ratio is None, "two stages of that length, and the log tells no batch"
     assert calibrated(figures, log(1.0, length=4096, batch=1024, world=64), tmp_path).predicted_ratio is None
+
+
+def test_a_length_that_only_the_flop_of_a_token_took_is_said(tmp_path: Path) -> None:
+    """torchtitan prints tokens a second, so that no rate was worked out with the plan's length."""
+    rates = "".join(f"[titan] step: {i:2}  loss: 2.5  memory: 1.00GiB(1.00%)  tps: 5,000\n" for i in range(1, 200))
+    told = "the log does not say its sequence length: utilization is by what a token costs at the plan's 32,768"
+    assert told in calibrated(figures_of(PLAN), rates, tmp_path).notes
+    assert told not in calibrated(figures_of(PLAN), at_main(0.3), tmp_path).notes

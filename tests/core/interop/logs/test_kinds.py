@@ -172,7 +172,7 @@ def test_the_later_of_two_worlds_is_measured(tmp_path: Path) -> None:
     found = measured(tmp_path / "a.log", "\n".join(line for run in runs for line in run) + "\n", length=1024)
     assert found.world == 16
     assert found.rate == pytest.approx(16 * 1024 / (0.8 * 16))
-    assert found.dropped[OTHER] == 40
+    assert found.dropped[OTHER] == 60
 
 
 DEEP = (
