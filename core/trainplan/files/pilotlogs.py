@@ -106,10 +106,11 @@ def _log(asked: Asked, rung: str, path: str) -> Found:
         return "unknown", "there; it is no log of steps that is known here"
     day = asked.now.date() if asked.now else dt.date.min
     found = [_beside(figures, calibration(figures, one, path, day, rung), rung) for one in measured]
-    return min((verdict for verdict, _ in found), key=WORST.index), "; ".join(told for _, told in found)
+    verdicts = {verdict for verdict, _ in found}
+    return next(verdict for verdict in WORST if verdict in verdicts), "; ".join(told for _, told in found)
 
 
-def _beside(figures: Estimate, found: Calibration, rung: str) -> Found:
+def _beside(figures: Estimate, found: Calibration, rung: str) -> tuple[Verdict, str]:
     """One run of a log beside the plan: the verdict, and what is said of it."""
     measured, rate, world = found.measured, found.ran.rate, figures.mesh.world_size
     told = f"{measured.counted()}, {measured.rate:,.0f} tokens/s a device, {measured.spread()}"
@@ -121,9 +122,8 @@ def _beside(figures: Estimate, found: Calibration, rung: str) -> Found:
         return "unknown", f"{told}: {found.ran.refused or f'{found.utilization:.3f} of the peak cannot be'}"
     if found.own:
         return "passed", f"{told}: the plan's utilization is from it"
-    return (
-        "failed" if measured.rate / rate < SLOWEST else "passed"
-    ), f"{told}: {measured.rate / rate:.3f} of the plan's rate"
+    verdict: Verdict = "failed" if measured.rate / rate < SLOWEST else "passed"
+    return verdict, f"{told}: {measured.rate / rate:.3f} of the plan's rate"
 
 
 def _measured(asked: Asked, measurement: Measurement, path: str) -> tuple[Measured, ...]:
