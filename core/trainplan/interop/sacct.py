@@ -10,9 +10,11 @@ usable are counted, never dropped.
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, fsum, lgamma, log
+from pathlib import Path
 from typing import Final
 
 from trainplan.quantity.unit import whole_number
@@ -24,6 +26,8 @@ NEEDED: Final = ("JobID", "State", "NNodes")
 DAY: Final = 86400.0
 TAIL: Final = 0.025
 MANY: Final = 1_000
+HEAD: Final = 4096
+"""Bytes in which the header of sacct output stands."""
 
 
 class SacctError(ValueError):
@@ -50,6 +54,18 @@ class OwnRate:
 class _Job:
     state: str
     node_days: float
+
+
+def is_sacct(file: str) -> bool:
+    """Whether a regular file begins as `sacct --parsable2` prints; a pipe without a writer would never be opened."""
+    if not os.path.isfile(file):
+        return False
+    try:
+        with Path(file).open("rb") as opened:
+            first = opened.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0]
+    except OSError:
+        return False
+    return "|" in first and "JobID" in first.split("|")
 
 
 def own_rate(text: str) -> OwnRate:

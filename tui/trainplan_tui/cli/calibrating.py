@@ -13,6 +13,7 @@ from trainplan.interop.calibration import Calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
 from trainplan.interop.logs.reading import READ, LogError, read_log
 from trainplan.interop.rungs import as_rung, rung_values
+from trainplan.interop.sacct import is_sacct
 from trainplan.interop.stages import over_stages
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.review.ladder import rung_names
@@ -25,7 +26,7 @@ GIB = 2.0**30
 
 def run(options: Options) -> int:
     """Print both; nothing is written where a log cannot be read or measures nothing."""
-    if all(rating.is_sacct(log) for log in options.logs):
+    if all(is_sacct(log) for log in options.logs):
         return rating.run(options)
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from trainplan.estimation import Estimate
@@ -17,20 +16,6 @@ from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say,
 PATH = "reliability.failures_per_node_day"
 FIXED = "reliability.fixed_failures_per_day"
 """Set to 0 beside a measured rate, which has every failure in it: both would count twice."""
-HEAD = 4096
-"""Bytes in which the header of sacct output stands."""
-
-
-def is_sacct(file: str) -> bool:
-    """Whether a regular file begins as `sacct --parsable2` prints; a pipe without a writer would never be opened."""
-    if not os.path.isfile(file):
-        return False
-    try:
-        with Path(file).open("rb") as opened:
-            first = opened.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0]
-    except OSError:
-        return False
-    return "|" in first and "JobID" in first.split("|")
 
 
 def run(options: Options) -> int:
