@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.checks.moved import layout_told
 from trainplan.estimation import Estimate
 from trainplan.formulas import steptime as f
 from trainplan.interop.logs.measured import ENOUGH, STEADY, Measured, Measurement
@@ -98,7 +99,7 @@ def rests_on(estimate: Estimate, measured: Measured, run: Ran, names: str) -> bo
     """Whether the plan's utilization was taken from one of these logs, under its name or another."""
     source = estimate.plan.utilization.source or ""
     told = set(source.split(", "))
-    return any(name in told for name in names.split(", ")) or source.endswith(_source(measured, run, ""))
+    return any(name in told for name in names.split(", ")) or _source(measured, run, "") in source
 
 
 def _predicted_ratio(estimate: Estimate, measured: Measured, run: Ran) -> float | None:
@@ -172,7 +173,7 @@ def _claim(
     found: dict[str, Any] = {
         "utilization.value": float(f"{use:.4g}"),
         "utilization.evidence": evidence_of(estimate, run),
-        "utilization.source": _source(measured, run, names),
+        "utilization.source": _source(measured, run, names) + _layout(estimate, run),
         "utilization.date": day,
     }
     claim = estimate.plan.utilization
@@ -180,6 +181,11 @@ def _claim(
         found["utilization.low"] = float(f"{min(use, use * measured.rate_low / measured.rate):.4g}")
         found["utilization.high"] = float(f"{min(0.9999, max(use, use * measured.rate_high / measured.rate)):.4g}")
     return found
+
+
+def _layout(estimate: Estimate, run: Ran) -> str:
+    """The plan's layout where the log is of the whole plan, so that a later one shows."""
+    return f", {layout_told(estimate)}" if run.whole and evidence_of(estimate, run) == "measured-here" else ""
 
 
 def _source(measured: Measured, run: Ran, names: str) -> str:

@@ -49,7 +49,9 @@ def _beside_itself(estimate: Estimate, found: Calibration, rung: str) -> list[st
             "--set utilization.value=PLANNED --set utilization.source=before has the ratio to what was planned"
         ]
     if (claim.evidence or "").startswith("measured"):
-        return [f"the plan's utilization is measured: {ratios[0]} is to that of {claim.source or 'an earlier log'}"]
+        return [
+            f"the plan's utilization is measured: {ratios[0]} is to that of {(claim.source or 'an earlier log').partition(', ')[0]}"
+        ]
     return []
 
 

@@ -49,7 +49,10 @@ def _claim(
     """The fields of utilization, its range from that of every stage."""
     found = {path: value for path, value in base.edits.items() if path.startswith("utilization.")}
     found["utilization.value"] = float(f"{use:.4g}")
-    found["utilization.source"] = f"{names}, {base.measured.framework}, {', '.join(told)}"
+    layout = base.edits["utilization.source"].rpartition(", layout ")
+    found["utilization.source"] = (
+        f"{names}, {base.measured.framework}, {', '.join(told)}{''.join(layout[1:]) if layout[0] else ''}"
+    )
     if "utilization.low" in found:
         flops = {length: amount for length, (_, amount) in shares.items()}
         for path in ("utilization.low", "utilization.high"):

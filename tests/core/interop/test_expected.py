@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.core.interop.test_ran import TODAY, calibrated, log_of, of_plan
 
+from trainplan.checks import findings
 from trainplan.estimation import Estimate, estimate
 from trainplan.files.automatic import automatic_checks
 from trainplan.interop.calibration import Calibration, calibration, measurement_for, written
@@ -223,6 +224,27 @@ def test_a_step_is_beside_the_prediction_at_its_length_and_batch(tmp_path: Path)
     assert unsaid.measured.sequence == 4096.0
     assert unsaid.predicted_ratio is None, "two stages of that length, and the log tells no batch"
     assert calibrated(figures, log(1.0, length=4096, batch=1024, world=64), tmp_path).predicted_ratio is None
+
+
+def test_a_layout_that_moved_since_it_was_measured_is_found(tmp_path: Path) -> None:
+    """Measured with a pipeline of 1, the plan then had 4 without a word."""
+
+    def moved(text: str) -> list[str]:
+        return [one.message for one in findings(figures_of(text)) if one.code == "C4" and "layout" in one.message]
+
+    found, _ = values_of(PLAN, at_main(0.3), tmp_path, "")
+    after = written(PLAN, figures_of(PLAN).plan, found)
+    assert 'evidence = "measured-here"' in after
+    assert moved(after) == []
+    other = after + "[parallelism]\npipeline = 4\ntensor = 2\n"
+    assert moved(other) == ["utilization was measured on another layout: tensor 1, now 2; pipeline 1, now 4"]
+    assert moved(other.replace("measured-here", "assumed")) == []
+    assert moved(other.replace("layout tensor", "a tensor")) == [], "no source of a log"
+    assert "sharding default, now zero-3" in moved(after + '[parallelism]\nsharding = "zero-3"\n')[0]
+    assert "nodes 16, now 8" in moved(after.replace("nodes = 16", "nodes = 8"))[0]
+    assert "sequence length 32768, now 16384" in moved(after.replace("= 32768", "= 16384"))[0]
+    node, _ = values_of(PLAN, log(3.0, length=4096, batch=8, world=8), tmp_path, "")
+    assert "layout" not in node.edits["utilization.source"], "a node has a mesh of its own"
 
 
 def test_a_length_that_only_the_flop_of_a_token_took_is_said(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_two_stages_are_weighed_by_the_time_of_their_flop(
     source = found.edits["utilization.source"]
     assert "stage main of 4,096 tokens on 128 devices at 0.25" in source
     assert "stage long of 32,768 tokens on 128 devices at 0.35" in source
+    assert "layout tensor=1 pipeline=1" in source
     assert found.measured.sequence == 32768.0
     assert [one.steps_used for one in (part.measured for part in found.parts)] == [100, 100]
     values = rung_values(figures_of(PLAN), found, "short-scaled")
