@@ -61,7 +61,26 @@ def ran(plan: Estimate, measured: Measured, rung: str = "") -> Ran:
     """The run of a log beside a plan; `rung` is the one that was named, or ""."""
     exported = exported_run(plan, rung)
     world = measured.world or (_plain(exported.mesh.world_size) if exported else None)
-    return replace(_ran(plan, measured, rung), world=world, batch=batch_of(plan, measured))
+    found = replace(_ran(plan, measured, rung), world=world, batch=batch_of(plan, measured))
+    if (
+        exported
+        and not found.refused
+        and "world" in measured.assumed
+        and (other := _another_step(exported, measured, rung))
+    ):
+        return replace(found, refused=other)
+    return found
+
+
+def _another_step(exported: Estimate, measured: Measured, rung: str) -> str:
+    """Why a log that says no devices is not of the rung's exported run: its step has other sequences; empty where it has not."""
+    batch = _plain(exported.tokens.stretches[-1].global_batch_sequences)
+    if batch is None or measured.batch in (None, batch):
+        return ""
+    return (
+        f"the log does not say its devices, and ran {measured.batch:,.0f} sequences a step where the run of rung {rung} has "
+        f"{batch:,.0f}: on others, or of another layout; utilization is left alone"
+    )
 
 
 def exported_run(plan: Estimate, rung: str) -> Estimate | None:

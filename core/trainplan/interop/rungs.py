@@ -28,6 +28,8 @@ def as_rung(estimate: Estimate, found: Calibration, rung: str) -> Calibration:
     found = replace(found, notes=(*found.notes, *_beside_itself(estimate, found, rung)))
     if doubt := _larger(estimate, found, rung):
         found = replace(found, notes=(*found.notes, doubt))
+    if rung in PARTS and not found.stands:
+        return found
     if rung in PARTS:
         note = f"rung {rung} runs a part of the model or of the data: it sets nothing for the whole plan"
         return replace(found, edits={}, notes=(*found.notes, note))

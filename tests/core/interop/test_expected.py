@@ -182,6 +182,15 @@ def test_devices_and_length_are_those_of_the_named_rung(tmp_path: Path) -> None:
     assert found.edits["utilization.evidence"] == "measured-node"
     assert found.predicted_ratio is None
     assert any(f"the {float(run.mesh.world_size):,.0f} of rung few-nodes" in note for note in found.notes)
+    odd = text.replace("global batch size: ", "global batch size: 7")
+    (tmp_path / "run.log").write_text(odd, encoding="utf-8")
+    measurement = measurement_for(plan, "few-nodes")
+    read_log(tmp_path / "run.log", measurement)
+    measured = measurement.result()
+    assert measured is not None
+    refused = calibration(plan, measured, "run.log", dt.date(2026, 12, 1), "few-nodes")
+    assert refused.utilization is None, "another number of sequences is another number of devices"
+    assert not refused.edits
     bare = calibrated(plan, text, tmp_path)
     assert bare.utilization is None, "its TFLOP/s contradict the plan's devices"
     assert not bare.edits
