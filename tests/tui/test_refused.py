@@ -60,7 +60,9 @@ async def test_a_path_that_was_refused_stays_with_the_reason(play, example, tmp_
 async def test_a_plan_or_a_log_that_cannot_be_read_stays_in_its_line(play, example, tmp_path) -> None:
     """One letter was wrong, and the path has not to be typed again."""
     (tmp_path / "half.toml").write_text('format = 1\n[cluster]\nnodes = "x"\npods = 2\n', encoding="utf-8")
+    (tmp_path / "jobs.txt").write_text("JobID|State|NNodes|ElapsedRaw\n1|NODE_FAIL|8|60\n", encoding="utf-8")
     for keys, reason in (
+        (f"9 L ctrl+u paste:{tmp_path}/jobs.txt enter", "output of sacct, no log: trainplan-tui calibrate plan.toml"),
         (f"c ctrl+u paste:{tmp_path}/half.toml enter", "and 1 more"),
         (f"c ctrl+u paste:{tmp_path}/gone.toml enter", "does not exist"),
         (f"9 L ctrl+u paste:{tmp_path}/gone.log enter", "is not there"),

@@ -16,6 +16,7 @@ from trainplan.checks.layout import LAYOUT_CHECKS
 from trainplan.checks.memory import MEMORY_CHECKS
 from trainplan.checks.missing import MISSING_CHECKS
 from trainplan.checks.model import MODEL_CHECKS
+from trainplan.checks.moved import moved_layout
 from trainplan.checks.newer import NEWER_CHECKS
 from trainplan.checks.reliability import RELIABILITY_CHECKS
 from trainplan.checks.remedies import names_a_value, tried_fix
@@ -45,6 +46,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *RELIABILITY_CHECKS,
     *EVALUATION_CHECKS,
     *DATE_CHECKS,
+    moved_layout,
 )
 
 

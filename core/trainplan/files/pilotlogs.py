@@ -5,15 +5,17 @@ Read to a limit of bytes and time. Another scale than the plan's is told and not
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import zlib
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from trainplan.estimation import Estimate, estimate
 from trainplan.files.bounded import Unread, opened
-from trainplan.files.looks import Asked, Found, Look, looked
+from trainplan.files.looks import Asked, Found, Look, Verdict, looked
 from trainplan.interop.logs.lines import LogError, text_of
 from trainplan.interop.logs.measured import Measured, Measurement
 from trainplan.interop.logs.reading import read_log
@@ -22,8 +24,12 @@ from trainplan.quantity.figure import Figure
 from trainplan.quantity.unit import whole_number
 from trainplan.review.pilotruns import LIKE_FULL, PilotRun
 
+if TYPE_CHECKING:
+    from trainplan.interop.calibration import Calibration
+
 FILE_LIMIT: Final = 2 * 2**30  # bytes
 HEAD: Final = 8_000_000  # bytes in which a log says its settings
+WORST: Final[tuple[Verdict, ...]] = ("failed", "unknown", "passed")
 SLOWEST: Final = 0.95
 """Tokens a second of the plan's that a measured rate keeps: the project's notes on item measured."""
 
@@ -91,23 +97,36 @@ def settings_of(rung: str, log: str, text: str) -> PilotRun:
 
 
 def _log(asked: Asked, rung: str, path: str) -> Found:
-    measured = _measured(asked, path)
-    if measured is None:
+    """What a log measured, each run of it; of a rung like the full run, beside the rate that the plan has for its length."""
+    from trainplan.interop.calibration import calibration, measurement_for
+
+    figures = estimate(asked.plan)
+    measured = _measured(asked, measurement_for(figures, rung), path)
+    if not measured:
         return "unknown", "there; it is no log of steps that is known here"
+    day = asked.now.date() if asked.now else dt.date.min
+    found = [_beside(figures, calibration(figures, one, path, day, rung), rung) for one in measured]
+    verdicts = {verdict for verdict, _ in found}
+    return next(verdict for verdict in WORST if verdict in verdicts), "; ".join(told for _, told in found)
+
+
+def _beside(figures: Estimate, found: Calibration, rung: str) -> tuple[Verdict, str]:
+    """One run of a log beside the plan: the verdict, and what is said of it."""
+    measured, rate, world = found.measured, found.ran.rate, figures.mesh.world_size
     told = f"{measured.counted()}, {measured.rate:,.0f} tokens/s a device, {measured.spread()}"
     if measured.peak is not None:
         told += f", peak {measured.peak / 2**30:.1f} GiB"
-    planned, world = (
-        asked.quantities.get("compute.tokens_per_second_per_accelerator"),
-        _value(asked, "parallelism.world_size"),
-    )
-    if rung not in LIKE_FULL or not isinstance(planned, Figure) or (measured.world or world) != world:
+    if rung not in LIKE_FULL or rate is None or not isinstance(world, Figure) or (found.ran.world or world) != world:
         return "passed", told
-    ratio = measured.rate / float(planned)
-    return ("failed" if ratio < SLOWEST else "passed"), f"{told}: {ratio:.3f} of the plan's rate"
+    if not found.stands:
+        return "unknown", f"{told}: {found.ran.refused or f'{found.utilization:.3f} of the peak cannot be'}"
+    if found.own:
+        return "passed", f"{told}: the plan's utilization is from it"
+    verdict: Verdict = "failed" if measured.rate / rate < SLOWEST else "passed"
+    return verdict, f"{told}: {measured.rate / rate:.3f} of the plan's rate"
 
 
-def _measured(asked: Asked, path: str) -> Measured | None:
+def _measured(asked: Asked, measurement: Measurement, path: str) -> tuple[Measured, ...]:
     whole, end = asked.path(path), monotonic() + 2 * asked.limit
     with opened(whole, FILE_LIMIT) as descriptor:
         if not os.read(descriptor, 1):
@@ -117,20 +136,8 @@ def _measured(asked: Asked, path: str) -> Measured | None:
         if monotonic() > end:
             raise Unread("unknown", f"{path}: {done:,} of {size:,} bytes read in time")
 
-    measurement = Measurement(*(_value(asked, key) for key in _SETTINGS))
     try:
         read_log(whole, measurement, hasten)
     except LogError:
-        return None
-    return measurement.result()
-
-
-_SETTINGS: Final = ("batch.global_batch_sequences", "data.sequence_length", "parallelism.world_size")
-
-
-def _value(asked: Asked, key: str) -> float | None:
-    found = asked.quantities.get(key)
-    if isinstance(found, Figure):
-        return float(found)
-    batch, length = asked.plan.batch.global_batch_sequences, asked.plan.data.sequence_length
-    return {"batch.global_batch_sequences": batch, "data.sequence_length": length}.get(key)
+        return ()
+    return measurement.results()

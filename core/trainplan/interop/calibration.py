@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.checks.moved import layout_told
 from trainplan.estimation import Estimate
 from trainplan.formulas import steptime as f
 from trainplan.interop.logs.measured import ENOUGH, STEADY, Measured, Measurement
-from trainplan.interop.ran import Ran, ran, rung_estimate, same_model
+from trainplan.interop.ran import Ran, exported_run, ran, rung_estimate, same_model
 from trainplan.plan.edit import resolve
 from trainplan.plan.literals import literal_of
 from trainplan.plan.plan import Plan
@@ -33,9 +34,16 @@ PLAUSIBLE: Final = (0.3, 3.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """A measurement beside the plan: utilization by the plan's convention, ratios to estimates, edits by path, notes."""
+    """A measurement beside the plan: utilization by the plan's convention, ratios to estimates, edits by path, notes.
+
+    `stands` is unset where the log cannot be of what the plan says, `own` set where the plan's utilization is from this very log.
+    `parts` are calibrations of each run where logs are of several.
+    """
 
     measured: Measured
+    ran: Ran
+    stands: bool
+    own: bool
     planned: Mapping[str, float | None]
     utilization: float | None
     step_time: float | None
@@ -44,55 +52,75 @@ class Calibration:
     evidence: str
     edits: Mapping[str, Any]
     notes: tuple[str, ...]
+    parts: tuple[Calibration, ...] = ()
 
 
-def measurement_for(estimate: Estimate) -> Measurement:
-    """A measurement whose batch, length and world are the plan's where a log does not print its own."""
-    last = estimate.tokens.stretches[-1]
-    return Measurement(
-        _plain(last.global_batch_sequences), _plain(last.sequence_length), _plain(estimate.mesh.world_size)
-    )
+def measurement_for(estimate: Estimate, rung: str = "") -> Measurement:
+    """A measurement whose batch, length and world are its rung's, else the plan's, where a log does not print its own."""
+    run = exported_run(estimate, rung) or estimate
+    last = run.tokens.stretches[-1]
+    return Measurement(_plain(last.global_batch_sequences), _plain(last.sequence_length), _plain(run.mesh.world_size))
 
 
 def calibration(estimate: Estimate, measured: Measured, names: str, today: dt.date, rung: str = "") -> Calibration:
     """A measurement beside the plan. `names` are the logs, as the evidence will name them; `rung` is the one they are of, or ""."""
     run, notes = ran(estimate, measured, rung), list[str]()
-    use, step = (
-        (None, None) if run.refused else (_utilization(estimate, measured, run), _step_time(estimate, measured, run))
-    )
-    predicted = _plain(estimate.step.predicted_step_time)
-    alike = _same_world(estimate, measured) and run.whole
-    ratio = step / predicted if step and predicted and alike else None
-    sparse = estimate.model.shape.expert_layers is not None
-    edits = {} if run.refused else _claim(estimate, measured, use, run, names, today, notes)
+    use = None if run.refused else _utilization(estimate, measured, run)
+    stands = not run.refused and (use is None or use < 1.0)
+    edits = _claim(estimate, measured, use, run, names, today, notes) if not run.refused else {}
     notes.extend((*run.doubts, run.refused) if run.refused else run.doubts)
-    peak = _memory_ratio(estimate, measured, run, rung, notes)
-    edits |= {} if peak is None else {"memory.calibration": float(f"{peak:.4g}")}
-    edits |= _stall(estimate, measured, notes)
-    notes.extend(_doubts(estimate, measured, use))
+    if stands:
+        peak = _memory_ratio(estimate, measured, run, rung, notes)
+        edits |= {} if peak is None else {"memory.calibration": float(f"{peak:.4g}")}
+        edits |= _stall(estimate, measured, notes)
+    else:
+        notes.append(f"nothing of {names} is written")
+    own = rests_on(estimate, measured, run, names)
+    ratio = _predicted_ratio(estimate, measured, run) if stands else None
+    notes.extend(_doubts(estimate, measured, use, run, rung))
+    sparse = estimate.model.shape.expert_layers is not None
     return Calibration(
         measured,
-        _planned(estimate),
+        run,
+        stands,
+        own,
+        _planned(estimate, run),
         use,
-        step,
+        _step_time(estimate, measured, run) if stands else None,
         ratio,
         None if ratio is None else f.calibration_factor(ratio, 1.0, TRUST[sparse]),
-        evidence_of(estimate, measured),
+        evidence_of(estimate, run),
         edits,
         tuple(notes),
     )
+
+
+def rests_on(estimate: Estimate, measured: Measured, run: Ran, names: str) -> bool:
+    """Whether the plan's utilization was taken from one of these logs, under its name or another."""
+    source = estimate.plan.utilization.source or ""
+    told = set(source.split(", "))
+    return any(name in told for name in names.split(", ")) or _source(measured, run, "") in source
+
+
+def _predicted_ratio(estimate: Estimate, measured: Measured, run: Ran) -> float | None:
+    """The step that ran over the model's prediction at its length and batch; None on other devices, or with fewer layers."""
+    world, length = _plain(estimate.mesh.world_size), measured.sequence or _length(estimate)
+    if not (_same_world(estimate, run) and run.whole and run.step and run.batch and world and length):
+        return None
+    return run.batch * length / (measured.rate * world) / run.step
 
 
 def _plain(value: object) -> float | None:
     return float(value) if isinstance(value, Figure) else None
 
 
-def _planned(estimate: Estimate) -> dict[str, float | None]:
+def _planned(estimate: Estimate, run: Ran) -> dict[str, float | None]:
+    """What the plan has; its rate and the model's step are those of the layers, the length and the batch that ran."""
     return {
-        "tokens_per_second_per_accelerator": _plain(estimate.speed.tokens_per_second_per_accelerator),
+        "tokens_per_second_per_accelerator": run.rate,
         "utilization": _plain(estimate.speed.utilization),
         "step_time": _plain(estimate.speed.step_time),
-        "predicted_step_time": _plain(estimate.step.predicted_step_time),
+        "predicted_step_time": run.step if _same_world(estimate, run) and run.whole and not run.refused else None,
         "memory_reserved": _plain(estimate.memory.reserved),
         "memory_allocated": _plain(estimate.memory.allocated),
         "checkpoint_stall": _plain(estimate.checkpoint.checkpoint_stall),
@@ -118,16 +146,16 @@ def _length(estimate: Estimate) -> float | None:
     return _plain(estimate.tokens.stretches[-1].sequence_length)
 
 
-def _same_world(estimate: Estimate, measured: Measured) -> bool:
-    return measured.world is None or measured.world == _plain(estimate.mesh.world_size)
+def _same_world(estimate: Estimate, run: Ran) -> bool:
+    return run.world is None or run.world == _plain(estimate.mesh.world_size)
 
 
-def evidence_of(estimate: Estimate, measured: Measured) -> str:
+def evidence_of(estimate: Estimate, run: Ran) -> str:
     """The rung of the evidence: measured here, at an eighth of the scale or more, or below that."""
     world = _plain(estimate.mesh.world_size)
-    if measured.world is None or world is None or measured.world >= world:
+    if run.world is None or world is None or run.world >= world:
         return "measured-here"
-    return "measured-scaled" if measured.world >= world / 8.0 else "measured-node"
+    return "measured-scaled" if run.world >= world / 8.0 else "measured-node"
 
 
 def _claim(
@@ -144,8 +172,8 @@ def _claim(
     day = dt.date.fromisoformat(measured.date) if measured.date else today
     found: dict[str, Any] = {
         "utilization.value": float(f"{use:.4g}"),
-        "utilization.evidence": evidence_of(estimate, measured),
-        "utilization.source": _source(measured, run, names),
+        "utilization.evidence": evidence_of(estimate, run),
+        "utilization.source": _source(measured, run, names) + _layout(estimate, run),
         "utilization.date": day,
     }
     claim = estimate.plan.utilization
@@ -153,6 +181,11 @@ def _claim(
         found["utilization.low"] = float(f"{min(use, use * measured.rate_low / measured.rate):.4g}")
         found["utilization.high"] = float(f"{min(0.9999, max(use, use * measured.rate_high / measured.rate)):.4g}")
     return found
+
+
+def _layout(estimate: Estimate, run: Ran) -> str:
+    """The plan's layout where the log is of the whole plan, so that a later one shows."""
+    return f", {layout_told(estimate)}" if run.whole and evidence_of(estimate, run) == "measured-here" else ""
 
 
 def _source(measured: Measured, run: Ran, names: str) -> str:
@@ -176,7 +209,7 @@ def _memory_ratio(estimate: Estimate, measured: Measured, run: Ran, rung: str, n
     """Measured peak over the estimated one of just what ran: the plan, or the exported run of its rung."""
     if measured.peak is None:
         return None
-    same = _same_world(estimate, measured) and same_model(estimate, measured, run)
+    same = _same_world(estimate, run) and same_model(estimate, measured, run)
     of_rung = rung_estimate(estimate, measured, run, rung)
     ledger = (of_rung or estimate).memory
     estimated = _plain(ledger.reserved if measured.peak_reserved else ledger.allocated)
@@ -203,9 +236,9 @@ def _stall(estimate: Estimate, measured: Measured, notes: list[str]) -> dict[str
     return {"storage.checkpoint_floor": f"{measured.stall:.4g}s"}
 
 
-def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[str]:
+def _doubts(estimate: Estimate, measured: Measured, use: float | None, run: Ran, rung: str) -> list[str]:
     """C7 and C9: too few steps, too much variation, a jump against what was measured before."""
-    found = _unsaid(estimate, measured)
+    found = _unsaid(estimate, measured, run, rung)
     if measured.steps_used < ENOUGH:
         found.append(f"C7: {measured.counted()}; {ENOUGH} at least carry a date")
     if measured.variation is not None and measured.variation > STEADY:
@@ -224,15 +257,22 @@ def _doubts(estimate: Estimate, measured: Measured, use: float | None) -> list[s
     return found
 
 
-def _unsaid(estimate: Estimate, measured: Measured) -> list[str]:
-    """What the plan lent to the log, and where the log ran at another length than the plan's."""
+def _unsaid(estimate: Estimate, measured: Measured, run: Ran, rung: str) -> list[str]:
+    """What the plan or a rung's run lent to the log, and where the log ran at another length than the plan's."""
     found: list[str] = []
     if measured.world is None:
-        found.append("the log does not say how many devices it ran on: taken for as many as the plan has")
-    if measured.assumed:
-        names = " and ".join(_NAMES[name] for name in measured.assumed)
-        found.append(f"the log does not say its {names}: the plan's, and tokens/s are wrong where it ran another")
+        many = "as many as the plan has" if run.world is None else f"the {run.world:,.0f} of rung {rung}"
+        found.append(f"the log does not say how many devices it ran on: taken for {many}")
+    if lent := [_NAMES[name] for name in measured.assumed if name in _NAMES]:
+        whose = "the plan's" if run.world is None or measured.world is not None else f"that of rung {rung}"
+        found.append(
+            f"the log does not say its {' and '.join(lent)}: {whose}, and tokens/s are wrong where it ran another"
+        )
     length = _length(estimate)
+    if measured.sequence is None and "sequence" not in measured.assumed and length is not None:
+        found.append(
+            f"the log does not say its sequence length: utilization is by what a token costs at the plan's {length:,.0f}"
+        )
     if measured.sequence is not None and length is not None and measured.sequence != length:
         found.append(
             f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f}: "

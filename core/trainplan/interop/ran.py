@@ -2,14 +2,15 @@
 
 A rung of the pilot often runs fewer layers than the plan, and a token costs less there. Layers are those that the log prints, else
 those that its parameters come to, else those that `export --rung` gives so many devices. It refuses to take a log for the plan's
-where its own width, parameters or FLOP/s say that another model ran.
+where its own width, parameters or FLOP/s say that another model ran. What a log does not say of devices, batch and length is its
+rung's exported run's, else the plan's; there its own FLOP/s is the witness, and where it contradicts nothing is told.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from trainplan.estimation import Estimate, estimate
@@ -30,17 +31,67 @@ EXPORTED: Final = ("unit", "one-batch", "one-device", "one-node", "few-nodes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ran:
-    """What ran: its estimate, its layers and whether they are all; `doubts` in sentences, `refused` why utilization is not told."""
+    """What ran: its estimate, its layers and whether they are all; `doubts` in sentences, `refused` why utilization is not told.
+
+    `estimate` is the plan with the layers that ran, at the length and, on as many devices, the batch that ran. `world` are the
+    devices that the log prints or its rung's export has, None where they are taken for the plan's; `batch` are sequences of its
+    step, None where it ran on other devices or nothing tells them.
+    """
 
     estimate: Estimate
     layers: float | None
     whole: bool
     doubts: tuple[str, ...] = ()
     refused: str = ""
+    world: float | None = None
+    batch: float | None = None
+
+    @property
+    def step(self) -> float | None:
+        """The model's prediction of the step that ran, s; None where nothing tells its batch."""
+        return None if self.batch is None else _plain(self.estimate.step.predicted_step_time)
+
+    @property
+    def rate(self) -> float | None:
+        """Tokens a second of one device that the plan's utilization gives with the layers and at the length that ran."""
+        return _plain(self.estimate.speed.tokens_per_second_per_accelerator)
 
 
 def ran(plan: Estimate, measured: Measured, rung: str = "") -> Ran:
     """The run of a log beside a plan; `rung` is the one that was named, or ""."""
+    exported = exported_run(plan, rung)
+    world = measured.world or (_plain(exported.mesh.world_size) if exported else None)
+    found = replace(_ran(plan, measured, rung), world=world, batch=batch_of(plan, measured))
+    if (
+        exported
+        and not found.refused
+        and "world" in measured.assumed
+        and (other := _another_step(exported, measured, rung))
+    ):
+        return replace(found, refused=other)
+    return found
+
+
+def _another_step(exported: Estimate, measured: Measured, rung: str) -> str:
+    """Why a log that says no devices is not of the rung's exported run: its step has other sequences; empty where it has not."""
+    batch = _plain(exported.tokens.stretches[-1].global_batch_sequences)
+    if batch is None or measured.batch in (None, batch):
+        return ""
+    return (
+        f"the log does not say its devices, and ran {measured.batch:,.0f} sequences a step where the run of rung {rung} has "
+        f"{batch:,.0f}: on others, or of another layout; utilization is left alone"
+    )
+
+
+def exported_run(plan: Estimate, rung: str) -> Estimate | None:
+    """The estimate of the run that `export` writes for one of the smaller rungs; None for the others, and where nothing fits."""
+    if rung in EXPORTED:
+        with contextlib.suppress(ExportError):
+            return run_of(plan, rung).estimate
+    return None
+
+
+def _ran(plan: Estimate, measured: Measured, rung: str) -> Ran:
     planned = _plain(plan.model.shape.layers)
     if planned is None:
         return Ran(_of(plan, measured, None), None, True)
@@ -54,7 +105,8 @@ def ran(plan: Estimate, measured: Measured, rung: str = "") -> Ran:
     if said:
         doubts += (said,)
     contradiction = _contradiction(found, measured)
-    if contradiction and not _told(measured) and plan.model.shape.expert_layers is None:
+    untold = not _told(measured) and plan.model.shape.expert_layers is None
+    if contradiction and (measured.assumed or untold):
         return Ran(found, layers, whole, doubts, f"{contradiction}; utilization is left alone")
     return Ran(found, layers, whole, (*doubts, *([contradiction] if contradiction else [])))
 
@@ -67,17 +119,15 @@ def same_model(plan: Estimate, measured: Measured, found: Ran) -> bool:
 
 def rung_estimate(plan: Estimate, measured: Measured, found: Ran, rung: str) -> Estimate | None:
     """The estimate of the rung's exported run where the log is of just that: as many devices, layers and tokens of a sequence."""
-    if rung not in EXPORTED or found.refused:
+    run = None if found.refused else exported_run(plan, rung)
+    if run is None:
         return None
-    with contextlib.suppress(ExportError):
-        run = run_of(plan, rung).estimate
-        pairs = (
-            (measured.world, run.mesh.world_size),
-            (found.layers, run.model.shape.layers),
-            (measured.sequence, run.tokens.stretches[-1].sequence_length),
-        )
-        return run if all(one is None or one == _plain(other) for one, other in pairs) else None
-    return None
+    pairs = (
+        (measured.world, run.mesh.world_size),
+        (found.layers, run.model.shape.layers),
+        (measured.sequence, run.tokens.stretches[-1].sequence_length),
+    )
+    return run if all(one is None or one == _plain(other) for one, other in pairs) else None
 
 
 def _plain(value: object) -> float | None:
@@ -85,13 +135,34 @@ def _plain(value: object) -> float | None:
 
 
 def _of(plan: Estimate, measured: Measured, layers: int | None) -> Estimate:
-    """The plan at the log's length, with its layers; the plan's own estimate where both are the plan's."""
+    """The plan at the log's length and batch, with its layers; the plan's own estimate where all of them are the plan's."""
     changed = plan.plan if layers is None else with_layers(plan, plan.plan, layers)
-    length = _plain(plan.tokens.stretches[-1].sequence_length)
-    if measured.sequence is not None and measured.sequence != length:
-        data = changed.data.model_copy(update={"sequence_length": int(measured.sequence), "stages": ()})
+    last, length, batch = plan.tokens.stretches[-1], measured.sequence, batch_of(plan, measured)
+    if length is not None and length != _plain(last.sequence_length):
+        data = changed.data.model_copy(update={"sequence_length": int(length), "stages": ()})
         changed = changed.model_copy(update={"data": data})
+    if batch is not None and batch != _plain(last.global_batch_sequences):
+        data = changed.data.model_copy(update={"stages": (), "sequence_length": int(length or last.sequence_length)})
+        sizes = changed.batch.model_copy(update={"global_batch_sequences": int(batch), "schedule": ()})
+        changed = changed.model_copy(update={"data": data, "batch": sizes})
     return plan if changed is plan.plan else estimate(changed)
+
+
+def batch_of(plan: Estimate, measured: Measured) -> float | None:
+    """Sequences of the step that ran on the plan's devices: the log's, else those of the plan's one batch at its length."""
+    if measured.world not in (None, _plain(plan.mesh.world_size)):
+        return None
+    if measured.batch is not None:
+        return measured.batch
+    last = plan.tokens.stretches[-1]
+    if measured.sequence in (None, _plain(last.sequence_length)):
+        return _plain(last.global_batch_sequences)
+    there = {
+        _plain(one.global_batch_sequences)
+        for one in plan.tokens.stretches
+        if _plain(one.sequence_length) == measured.sequence
+    }
+    return there.pop() if len(there) == 1 else None
 
 
 def _told(measured: Measured) -> bool:
@@ -146,12 +217,12 @@ def _fewer(said: str, layers: int, planned: int) -> str:
 def _exported(plan: Estimate, measured: Measured, rung: str) -> int | None:
     """Layers of the rung's exported run, or of one on as many devices as the log's; None where that cannot be told."""
     world, planned = measured.world, _plain(plan.mesh.world_size)
+    if run := exported_run(plan, rung):
+        layers = _plain(run.model.shape.layers)
+        return None if layers is None else int(layers)
     with contextlib.suppress(ExportError):
         if world is not None and planned is not None and not rung:
             return layers_on(plan, int(world)) if world < planned else None
-        if rung in EXPORTED:
-            layers = _plain(run_of(plan, rung).estimate.model.shape.layers)
-            return None if layers is None else int(layers)
     return None
 
 

@@ -2,14 +2,19 @@
 
 Reads the output of `sacct --parsable2 --format=JobID,State,Start,End,NNodes` (other columns are ignored). Steps of a job are
 left out. It counts jobs that a failure ended and the node-days of all; it cannot tell a user's mistake from a machine's,
-so a state counts as a failure only where Slurm calls it one. Lines that say nothing usable are counted, never dropped.
+so a state counts as a failure only where Slurm calls it one. Nor can it tell failures that come with nodes from those that come
+whatever their number: all are in the rate, so that a plan that takes it has no fixed ones beside it. Lines that say nothing
+usable are counted, never dropped.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import exp, fsum, lgamma, log
+from pathlib import Path
 from typing import Final
 
 from trainplan.quantity.unit import whole_number
@@ -19,6 +24,10 @@ FAILURES: Final = ("NODE_FAIL", "BOOT_FAIL", "FAILED", "OUT_OF_MEMORY")
 
 NEEDED: Final = ("JobID", "State", "NNodes")
 DAY: Final = 86400.0
+TAIL: Final = 0.025
+MANY: Final = 1_000
+HEAD: Final = 4096
+"""Bytes in which the header of sacct output stands."""
 
 
 class SacctError(ValueError):
@@ -45,6 +54,18 @@ class OwnRate:
 class _Job:
     state: str
     node_days: float
+
+
+def is_sacct(file: str) -> bool:
+    """Whether a regular file begins as `sacct --parsable2` prints; a pipe without a writer would never be opened."""
+    if not os.path.isfile(file):
+        return False
+    try:
+        with Path(file).open("rb") as opened:
+            first = opened.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0]
+    except OSError:
+        return False
+    return "|" in first and "JobID" in first.split("|")
 
 
 def own_rate(text: str) -> OwnRate:
@@ -112,8 +133,25 @@ def _seconds(cells: Mapping[str, str]) -> float | None:
 
 
 def poisson_range(count: int) -> tuple[float, float]:
-    """Means between which a Poisson count lies at 95 %, by the Wilson-Hilferty cube root."""
-    return _cube(count, -1.959964) if count else 0.0, _cube(count + 1, 1.959964)
+    """Means between which a Poisson count lies at 95 %: exact, by Garwood 1936; past `MANY` by the Wilson-Hilferty cube root."""
+    if count > MANY:
+        return _cube(count, -1.959964), _cube(count + 1, 1.959964)
+    low = _mean(count - 1, 1.0 - TAIL) if count else 0.0
+    return low, _mean(count, TAIL)
+
+
+def _mean(count: int, share: float) -> float:
+    """The mean at which a Poisson count is at most `count` with a probability of `share`."""
+    low, high = 0.0, 2.0 * count + 20.0
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if _at_most(count, middle) > share else (low, middle)
+    return (low + high) / 2.0
+
+
+def _at_most(count: int, mean: float) -> float:
+    """The probability that a Poisson count is at most `count`."""
+    return fsum(exp(k * log(mean) - mean - lgamma(k + 1.0)) for k in range(count + 1))
 
 
 def _cube(shape: int, deviations: float) -> float:

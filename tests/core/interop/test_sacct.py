@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp, log
+
 import pytest
 
 from trainplan.interop.sacct import SacctError, own_rate, poisson_range
@@ -35,10 +37,20 @@ def test_start_and_end_stand_for_a_missing_elapsed() -> None:
 
 
 def test_range_of_a_count() -> None:
-    """Exact: 0 to 3.69 for none, 4.80 to 18.39 for ten (chi-square quantiles)."""
-    assert poisson_range(0)[0] == 0
-    assert poisson_range(0)[1] == pytest.approx(3.69, rel=0.01)
-    assert poisson_range(10) == (pytest.approx(4.80, rel=0.01), pytest.approx(18.39, rel=0.01))
+    """Exact for none, one and two in closed form: e^-m = 0.025, 1 - e^-m = 0.025, 1 - (1 + m) e^-m = 0.025; 3 and 10 by Garwood."""
+    assert poisson_range(0) == (0.0, pytest.approx(-log(0.025), rel=1e-6))
+    assert poisson_range(1)[0] == pytest.approx(-log(0.975), rel=1e-6)
+    low = poisson_range(2)[0]
+    assert 1.0 - (1.0 + low) * exp(-low) == pytest.approx(0.025, rel=1e-6)
+    assert poisson_range(3) == (pytest.approx(0.6187, abs=1e-4), pytest.approx(8.7673, abs=1e-4))
+    assert poisson_range(10) == (pytest.approx(4.7954, abs=1e-4), pytest.approx(18.3904, abs=1e-4))
+
+
+def test_range_of_many_goes_on_from_the_exact_one() -> None:
+    assert poisson_range(1_000) == (pytest.approx(938.97, abs=0.01), pytest.approx(1063.95, abs=0.01))
+    (low, high), (lower, higher) = poisson_range(1_001), poisson_range(1_000)
+    assert 0.9 < low - lower < 1.1
+    assert 0.9 < high - higher < 1.1
 
 
 def test_no_failure_leaves_a_rate_that_may_be() -> None:

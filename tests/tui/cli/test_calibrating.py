@@ -43,6 +43,24 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
+def test_logs_of_two_lengths_count_in_any_order(
+    plan: Path, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both begin in one minute with step 1: the second was taken for another rank's, and no step was found."""
+    text = log.read_text()
+    short = tmp_path / "short.log"
+    for path, length, rate in ((log, 8192, "7,000"), (short, 4096, "7,500")):
+        head = f"[titan] 2026-11-02 10:00:00 - root - INFO - global batch size 1024, sequence length {length}\n"
+        path.write_text(head + text.replace("tps: 7,000", f"tps: {rate}"))
+    for logs in ((log, short), (short, log)):
+        assert main(["calibrate", str(plan), *map(str, logs)]) == 0
+        out = capsys.readouterr().out
+        assert "179 of 199 steps used" in out
+        assert "8,192 tokens at " in out
+        assert "4,096 tokens at " in out
+        assert "utilization.value" not in out, "no stage of the plan has 4,096"
+
+
 def test_both_beside_each_other(plan: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", str(plan), str(log)]) == 0
     out = capsys.readouterr().out

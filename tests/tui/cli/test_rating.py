@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from trainplan.estimation import estimate
 from trainplan.plan.read import open_plan
+from trainplan.quantity.figure import Figure
 from trainplan_tui.cli import main
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,13 +44,30 @@ def test_the_rate_stands_beside_the_plans(plan: Path, capsys: pytest.CaptureFixt
     assert found["plan"]["failures_per_node_day"] == 0.0065
 
 
-def test_write_changes_that_field_and_nothing_else(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_write_changes_the_rate_and_has_no_failure_beside_it(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every failure is in the rate; a fixed one a day beside it was counted twice."""
     before = plan.read_text(encoding="utf-8").splitlines()
     assert main(["calibrate", str(plan), str(plan.parent / "jobs.txt"), "--write"]) == 0
     after = plan.read_text(encoding="utf-8").splitlines()
-    assert sum(a != b for a, b in zip(before, after, strict=True)) == 1
-    assert open_plan(plan).plan.reliability.failures_per_node_day == pytest.approx(8e-4)
-    assert "95 % range" in capsys.readouterr().out
+    own = ("failures_per_node_day", "fixed_failures_per_day")
+    kept = [[line for line in text if not line.startswith(own)] for text in (before, after)]
+    assert kept[0] == kept[1]
+    found = open_plan(plan).plan
+    assert found.reliability.failures_per_node_day == pytest.approx(8e-4)
+    assert found.reliability.fixed_failures_per_day == 0.0
+    nodes = estimate(found).situation["cluster.nodes"]
+    assert isinstance(nodes, Figure)
+    assert float(estimate(found).faults.mtbf) == pytest.approx(86400.0 / (8e-4 * float(nodes)))
+    out = capsys.readouterr().out
+    assert "95 % range" in out
+    assert "fixed_failures_per_day = 0: the rate has every failure in it" in out
+    assert "FAILED" not in out, "no job is"
+
+
+def test_failed_jobs_are_said_where_there_are_some(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (plan.parent / "jobs.txt").write_text(SACCT.replace("4|NODE_FAIL", "4|FAILED"), encoding="utf-8")
+    assert main(["calibrate", str(plan), str(plan.parent / "jobs.txt")]) == 0
+    assert "FAILED counts as a failure" in capsys.readouterr().out
 
 
 def test_no_failure_is_no_rate(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -58,10 +59,15 @@ def take_log(host: Host) -> None:
     rung = rung_under(host)
 
     def read(path: Path) -> bool:
+        from trainplan.interop.sacct import is_sacct
         from trainplan_tui.sheets.measuring import LogSheet
 
         if not os.path.isfile(path):
             host.message = f"{path} is {'a folder: a log is a file in it' if os.path.isdir(path) else 'not there'}"
+            return False
+        if is_sacct(str(path)):
+            files = shlex.join((host.session.path.name, os.path.relpath(path, host.session.path.parent)))
+            host.message = f"output of sacct, no log: trainplan-tui calibrate {files} --write takes its failures"
             return False
         host.open_sheet(LogSheet(host, path, rung))
         return True

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trainplan.estimation import Estimate
-from trainplan.interop.calibration import Calibration, calibration, measurement_for, written
+from trainplan.interop.calibration import Calibration, measurement_for, written
 from trainplan.interop.logs.measured import Measured
 from trainplan.interop.logs.reading import READ, LogError, read_log
 from trainplan.interop.rungs import as_rung, rung_values
+from trainplan.interop.sacct import is_sacct
+from trainplan.interop.stages import over_stages
 from trainplan.plan.read import Opened, plan_of_text
 from trainplan.review.ladder import rung_names
 from trainplan.review.measuring import Measurement, with_checks
@@ -24,11 +26,11 @@ GIB = 2.0**30
 
 def run(options: Options) -> int:
     """Print both; nothing is written where a log cannot be read or measures nothing."""
-    if all(rating.is_sacct(log) for log in options.logs):
+    if all(is_sacct(log) for log in options.logs):
         return rating.run(options)
     plan, estimate = estimated(options)
     measured = _measured(options, estimate)
-    found = calibration(estimate, measured, _names(options), dt.date.today(), options.rung or "")
+    found = over_stages(estimate, measured, _names(options), dt.date.today(), options.rung or "")
     values, found = _rung(options, estimate, found), as_rung(estimate, found, options.rung or "")
     saved = (
         keeping.written(options, plan, lambda text: _changed(text, options, plan, found, values))
@@ -64,15 +66,15 @@ def _names(options: Options) -> str:
     return ", ".join(os.path.relpath(log, folder) for log in options.logs)
 
 
-def _measured(options: Options, estimate: Estimate) -> Measured:
-    measurement = measurement_for(estimate)
+def _measured(options: Options, estimate: Estimate) -> tuple[Measured, ...]:
+    measurement = measurement_for(estimate, options.rung or "")
     for log in options.logs:
         try:
             read_log(Path(log), measurement, _progress(log))
         except LogError as error:
             raise Refused(str(error)) from None
-    found = measurement.result()
-    if found is None:
+    found = measurement.results()
+    if not found:
         raise Refused(
             f"{', '.join(options.logs)}: {measurement.nothing()}. Logs of {', '.join(READ)} are read, "
             "and CSV or JSON lines with a column of step time or tokens a second"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from trainplan.estimation import Estimate
 from trainplan.interop.sacct import OwnRate, SacctError, own_rate
 from trainplan.plan.edit import set_all
 from trainplan.plan.read import Opened
@@ -14,20 +14,8 @@ from trainplan_tui.cli import keeping
 from trainplan_tui.cli.running import Options, Refused, estimated, name_of, say, write_json
 
 PATH = "reliability.failures_per_node_day"
-HEAD = 4096
-"""Bytes in which the header of sacct output stands."""
-
-
-def is_sacct(file: str) -> bool:
-    """Whether a regular file begins as `sacct --parsable2` prints; a pipe without a writer would never be opened."""
-    if not os.path.isfile(file):
-        return False
-    try:
-        with Path(file).open("rb") as opened:
-            first = opened.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0]
-    except OSError:
-        return False
-    return "|" in first and "JobID" in first.split("|")
+FIXED = "reliability.fixed_failures_per_day"
+"""Set to 0 beside a measured rate, which has every failure in it: both would count twice."""
 
 
 def run(options: Options) -> int:
@@ -38,13 +26,12 @@ def run(options: Options) -> int:
         found = own_rate(text)
     except SacctError as error:
         raise Refused(f"{', '.join(options.logs)}: {error}") from None
-    planned = estimate.situation[PATH]
-    before = float(planned) if isinstance(planned, Figure) else None
+    before, fixed, nodes = (_plain(estimate, path) for path in (PATH, FIXED, "cluster.nodes"))
     notes = keeping.written(options, plan, lambda text: _changed(text, options, plan, found)) if options.write else []
     if options.json:
-        write_json(_as_json(found, before, written=bool(options.write)))
+        write_json(_as_json(found, before, fixed, written=bool(options.write)))
         return 0
-    _print(plan, found, before)
+    _print(plan, found, before, fixed, nodes)
     for note in notes:
         say(note)
     return 0
@@ -58,17 +45,29 @@ def _text(file: str, *, headless: bool) -> str:
     return "\n".join(text.splitlines()[1:]) if headless else text
 
 
-def _print(plan: Opened, found: OwnRate, before: float | None) -> None:
+def _plain(estimate: Estimate, path: str) -> float | None:
+    value = estimate.situation[path]
+    return float(value) if isinstance(value, Figure) else None
+
+
+def _print(plan: Opened, found: OwnRate, before: float | None, fixed: float | None, nodes: float | None) -> None:
     say(
         f"{name_of(plan)}: {found.failures} failure{'' if found.failures == 1 else 's'} in {found.node_days:,.1f} node-days"
     )
     say(f"{'':<26}{'plan':>16}{'measured':>16}   95 % range")
     planned = "-" if before is None else f"{before:.4g}"
     say(f"{'failures/node-day':<26}{planned:>16}{found.rate:>16.4g}   {found.low:.4g} to {found.high:.4g}")
+    if nodes and before is not None and fixed is not None:
+        every, own, low, high = (rate * nodes for rate in (before + fixed / nodes, found.rate, found.low, found.high))
+        say(f"{'failures/day, fixed too':<26}{every:>16.4g}{own:>16.4g}   {low:.4g} to {high:.4g}")
     say("jobs by state: " + ", ".join(f"{state} {count}" for state, count in sorted(found.states.items())))
     if found.skipped:
         say(f"skipped {found.skipped}: jobs without nodes or a time")
-    say("! FAILED counts as a failure; a mistake of a user ends a job in the same way")
+    if found.states.get("FAILED"):
+        say("! FAILED counts as a failure; a mistake of a user ends a job in the same way")
+    if found.failures:
+        say(f"* {PATH} = {found.rate:.4g}")
+        say(f"* {FIXED} = 0: the rate has every failure in it, those that come whatever the number of nodes too")
 
 
 def _changed(text: str, options: Options, plan: Opened, found: OwnRate) -> str:
@@ -77,13 +76,13 @@ def _changed(text: str, options: Options, plan: Opened, found: OwnRate) -> str:
             f"{', '.join(options.logs)}: no failure in {found.node_days:,.1f} node-days: "
             f"the rate is below {found.high:.3g}, which no plan can state"
         )
-    return set_all(text, plan.plan, [f"{PATH}={found.rate:.4g}"], options.plan).text
+    return set_all(text, plan.plan, [f"{PATH}={found.rate:.4g}", f"{FIXED}=0"], options.plan).text
 
 
-def _as_json(found: OwnRate, before: float | None, *, written: bool) -> dict[str, object]:
+def _as_json(found: OwnRate, before: float | None, fixed: float | None, *, written: bool) -> dict[str, object]:
     return {
         "format": 1,
-        "plan": {"failures_per_node_day": before},
+        "plan": {"failures_per_node_day": before, "fixed_failures_per_day": fixed},
         "measured": {
             "failures_per_node_day": found.rate,
             "low": found.low,

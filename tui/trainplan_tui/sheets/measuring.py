@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from trainplan.interop.calibration import Calibration, calibration, measurement_for
+from trainplan.interop.calibration import Calibration, measurement_for
 from trainplan.interop.calibration import written as with_measured
 from trainplan.interop.logs.reading import LogError, read_log
 from trainplan.interop.rungs import as_rung, rung_values
+from trainplan.interop.stages import over_stages
 from trainplan.plan.edit import Edited
 from trainplan.plan.read import UnknownPath, Unusable, plan_of_text
 from trainplan.plan.tree import SpliceError
@@ -61,17 +62,17 @@ class LogSheet(Listing):
     def _read(self) -> Calibration | str:
         """On the thread: the whole log, or the sentence that says why not."""
         figures, today = self.host.session.shown.estimate, dt.date.today()
-        measurement = measurement_for(figures)
+        measurement = measurement_for(figures, self.rung)
         try:
             read_log(self.path, measurement, self._progress)
         except LogError as error:
             return str(error)
         except Stopped:
             return "stopped"
-        measured = measurement.result()
-        if measured is None:
+        measured = measurement.results()
+        if not measured:
             return f"{self.name}: {measurement.nothing()}"
-        return calibration(figures, measured, self.name, today, self.rung)
+        return over_stages(figures, measured, self.name, today, self.rung)
 
     def _progress(self, done: int, size: int) -> None:
         if not self.background.asks(self):
