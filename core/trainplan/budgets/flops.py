@@ -40,8 +40,8 @@ def flops_budget(s: Situation, model: ModelBudget, sequence: Figure | None = Non
     whole = total_of(layers)
     summed = summed_keys(s, layers, length)
     masked = masked_keys(s, layers, length)
-    full_scores = _scores(model, at.weighted_keys(whole, length))
-    causal_scores, masked_scores = _scores(model, summed), _scores(model, masked)
+    full_scores = score_flops(model, at.weighted_keys(whole, length))
+    causal_scores, masked_scores = score_flops(model, summed), score_flops(model, masked)
     linear = fl.linear_flops(model.matmul_parameters)
     causal, full = fl.token_flops(linear, causal_scores), fl.token_flops(linear, full_scores)
     return FlopsBudget(
@@ -58,7 +58,8 @@ def flops_budget(s: Situation, model: ModelBudget, sequence: Figure | None = Non
     )
 
 
-def _scores(model: ModelBudget, keys: Figure) -> Figure:
+def score_flops(model: ModelBudget, keys: Figure) -> Figure:
+    """FLOP of attention scores of one token that sees so many keys, summed over the layers; forward and backward."""
     shape = model.shape
     return fl.score_flops(shape.heads, shape.query_size, shape.value_size, keys)
 
