@@ -7,6 +7,7 @@ from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.reliability import ReliabilityBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
+from trainplan.budgets.weights import own_weights
 from trainplan.formulas import compute as f
 from trainplan.frozen import record
 from trainplan.quantity.figure import Figure, blocked, given
@@ -16,7 +17,7 @@ from trainplan.quantity.figure import Figure, blocked, given
 class Throughput:
     """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch.
 
-    `times` has the time of the steps of each stretch (s).
+    `times` has the time of the steps of each stretch (s), `rates` its tokens a second of one accelerator.
     """
 
     flops: FlopsBudget
@@ -32,6 +33,7 @@ class Throughput:
     step_time: Figure
     compute_time: Figure
     times: tuple[Figure, ...]
+    rates: tuple[Figure, ...]
 
 
 @record
@@ -85,17 +87,22 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
         step_time=last.step,
         compute_time=over_stretches(tokens.stretches, list(times)),
         times=times,
+        rates=tuple([one.rate for one in paces]),
     )
 
 
 def _paces(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget, peak: Figure) -> tuple[Pace, ...]:
     found: list[Pace] = []
-    for one in tokens.stretches:
-        before = next((pace for pace in found if pace.stretch.sequence_length is one.sequence_length), None)
-        flops = before.flops if before is not None else flops_budget(one.situation, model)
+    plain: list[Pace] = []  # of stages with the sources' own weights, which differ by their length alone
+    for place, one in enumerate(tokens.stretches):
+        told = own_weights(s, place)
+        same = [pace for pace in plain if told is None and pace.stretch.sequence_length is one.sequence_length]
+        before = same[0] if same else None
+        flops = before.flops if before is not None else flops_budget(one.situation, model, told)
         token = before.token if before is not None else by_convention(s, flops)
         rate = before.rate if before is not None else f.tokens_per_second(s["utilization.value"], peak, token)
         found.append(Pace(one, flops, token, rate, f.step_time(one.step_tokens, mesh.world_size, rate)))
+        plain += found[-1:] if told is None else []
     return tuple(found)
 
 
