@@ -92,18 +92,16 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
 
 
 def _paces(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget, peak: Figure) -> tuple[Pace, ...]:
+    """The last stretch first: its documents, by its own weights, are those that masks are shown of."""
     found: list[Pace] = []
-    plain: list[Pace] = []  # of stages with the sources' own weights, which differ by their length alone
-    for place, one in enumerate(tokens.stretches):
-        told = own_weights(s, place)
-        same = [pace for pace in plain if told is None and pace.stretch.sequence_length is one.sequence_length]
-        before = same[0] if same else None
-        flops = before.flops if before is not None else flops_budget(one.situation, model, told)
+    told = own_weights(s, len(tokens.stretches) - 1)
+    for one in reversed(tokens.stretches):
+        before = next((pace for pace in found if pace.stretch.sequence_length is one.sequence_length), None)
+        flops = before.flops if before is not None else flops_budget(one.situation, model, None if found else told)
         token = before.token if before is not None else by_convention(s, flops)
         rate = before.rate if before is not None else f.tokens_per_second(s["utilization.value"], peak, token)
         found.append(Pace(one, flops, token, rate, f.step_time(one.step_tokens, mesh.world_size, rate)))
-        plain += found[-1:] if told is None else []
-    return tuple(found)
+    return tuple(reversed(found))
 
 
 def by_convention(s: Situation, flops: FlopsBudget) -> Figure:

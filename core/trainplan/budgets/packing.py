@@ -5,8 +5,9 @@ Lengths are the sources' means, or their histograms. Without lengths nothing of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from functools import cache
+from itertools import chain
 
 from trainplan.budgets.flops import FlopsBudget, attention_layers, masked_keys, score_flops, summed_keys
 from trainplan.budgets.mixture import MixtureBudget, SourceBudget, stage_names
@@ -67,11 +68,10 @@ def packing_budget(s: Situation, model: ModelBudget, mixture: MixtureBudget, flo
     `flops` are those of the last stage, which is all of a run that packs in one way.
     """
     parts = _parts(s, mixture)
+    cutting = f.cut_by_concatenation if s.plan.data.packing == "concat" else f.cut_where_longer
+    cut = [[cutting(one.length, part.length) for one in part.groups] for part in parts]
     return PackingBudget(
-        _cut(s, parts),
-        _padding(s, parts),
-        _saving(s, model, mixture.phases, parts, flops),
-        _cuts(s, mixture.rows, parts),
+        _cut(parts, cut), _padding(s, parts), _saving(s, model, mixture.phases, parts, flops), _cuts(parts, cut)
     )
 
 
@@ -106,17 +106,12 @@ def _over(parts: list[_Part], of_each: list[Figure]) -> Figure:
     return summed(tuple([part.name for part in parts]), tuple(map(f.stage_part, tokens, of_each)))
 
 
-def _cut(s: Situation, parts: list[_Part]) -> Figure:
+def _cut(parts: list[_Part], cut: list[list[Figure]]) -> Figure:
     """The share of documents cut, of all that the run packs."""
     if not all(part.groups for part in parts):
         return blocked("none")
-    cut = [_summed(part, [_cutting(s)(one.length, part.length) for one in part.groups]) for part in parts]
     every = [summed(_group_names(len(part.groups)), tuple([one.rate for one in part.groups])) for part in parts]
-    return f.weighted_mean(_over(parts, cut), _over(parts, every))
-
-
-def _cutting(s: Situation) -> Callable[[Figure, Figure], Figure]:
-    return f.cut_by_concatenation if s.plan.data.packing == "concat" else f.cut_where_longer
+    return f.weighted_mean(_over(parts, list(map(_summed, parts, cut))), _over(parts, every))
 
 
 def _saving(
@@ -173,23 +168,27 @@ def _group_names(count: int) -> tuple[str, ...]:
     return tuple(f"group {place}" for place in range(1, count + 1))
 
 
-def _cuts(s: Situation, rows: tuple[SourceBudget, ...], parts: list[_Part]) -> dict[str, Figure]:
+def _cuts(parts: list[_Part], cut: list[list[Figure]]) -> dict[str, Figure]:
     """The share of documents cut in every source of one length; a histogram has its share in the mean alone."""
-    found: dict[str, Figure] = {}
-    for row, source in zip(rows, s.plan.data.sources, strict=True):
-        of_it = [(part, one) for part in parts for one in part.groups if one.source == row.name]
-        if not of_it or (source.document_lengths is not None and len(source.document_lengths) != 1):
-            continue
-        cut = [_cutting(s)(one.length, part.length) for part, one in of_it]
-        found[row.name] = cut[0] if len(of_it) == 1 else _cut_of(of_it, cut)
-    return found
+    alone: list[dict[str, tuple[Documents, Figure]]] = []
+    for part, shares in zip(parts, cut, strict=True):
+        counts = Counter([group.source for group in part.groups])
+        pairs = zip(part.groups, shares, strict=True)
+        alone.append({group.source: (group, share) for group, share in pairs if counts[group.source] == 1})
+    if len(parts) == 1:
+        return {name: share for name, (_, share) in alone[0].items()}
+    return {name: _cut_of(name, parts, alone) for name in dict.fromkeys(chain.from_iterable(alone))}
 
 
-def _cut_of(of_it: list[tuple[_Part, Documents]], cut: list[Figure]) -> Figure:
+def _cut_of(name: str, parts: list[_Part], alone: list[dict[str, tuple[Documents, Figure]]]) -> Figure:
     """The share of a source's documents cut in the stages that draw from it."""
-    names = tuple([part.name for part, _ in of_it])
-    each = [f.stage_part(part.tokens, one.rate) for part, one in of_it]
-    return f.weighted_mean(summed(names, tuple(map(f.weighted_part, each, cut))), summed(names, tuple(each)))
+    of_it = [(part, *found[name]) for part, found in zip(parts, alone, strict=True) if name in found]
+    if len(of_it) == 1:
+        return of_it[0][2]
+    names = tuple([part.name for part, _, _ in of_it])
+    each = [f.stage_part(part.tokens, one.rate) for part, one, _ in of_it]
+    weighted = [f.weighted_part(count, share) for count, (_, _, share) in zip(each, of_it, strict=True)]
+    return f.weighted_mean(summed(names, tuple(weighted)), summed(names, tuple(each)))
 
 
 def _padding(s: Situation, parts: list[_Part]) -> Figure:
