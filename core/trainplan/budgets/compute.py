@@ -17,7 +17,8 @@ from trainplan.quantity.figure import Figure, blocked, given
 class Throughput:
     """FLOPs and speed. Per-token figures, speed and step time are at the last stretch's length and batch.
 
-    `times` has the time of the steps of each stretch (s), `rates` its tokens a second of one accelerator.
+    `times` has the time of the steps of each stretch (s), `rates` its tokens a second of one accelerator,
+    `steps` the time of one of its steps (s).
     """
 
     flops: FlopsBudget
@@ -34,6 +35,17 @@ class Throughput:
     compute_time: Figure
     times: tuple[Figure, ...]
     rates: tuple[Figure, ...]
+    steps: tuple[Figure, ...]
+
+    @property
+    def longest_step(self) -> Figure:
+        """Time of a step in the stage where it is longest, s: what a checkpoint waits for. Blocked where one is."""
+        known = [one for one in reversed(self.steps) if isinstance(one, Figure)]
+        return (
+            max(known)
+            if len(known) == len(self.steps)
+            else next(one for one in self.steps if not isinstance(one, Figure))
+        )
 
 
 @record
@@ -88,6 +100,7 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
         compute_time=over_stretches(tokens.stretches, list(times)),
         times=times,
         rates=tuple([one.rate for one in paces]),
+        steps=tuple([one.step for one in paces]),
     )
 
 
