@@ -71,8 +71,12 @@ def segments(estimate: Estimate) -> int:
 
 
 def _longest_step(estimate: Estimate) -> Figure:
+    """Time of a step in the stage where it is longest; raises ExportError where one is blocked."""
     _known(estimate, "compute.step_time")
-    return estimate.speed.longest_step
+    value = estimate.speed.longest_step
+    if not isinstance(value, Figure):
+        raise ExportError(f"the time of a step of a stage cannot be told: {why(estimate, value)}")
+    return value
 
 
 def _known(estimate: Estimate, key: str) -> Figure:
