@@ -61,13 +61,27 @@ class Trial:
 
 
 def changed(plan: Plan, fields: dict[str, Any]) -> Plan:
-    """A plan with other values at some paths of its tables. The values have to be valid already."""
+    """A plan with other values at some paths of its tables and of their lists' entries. The values have to be valid already."""
     tables: dict[str, dict[str, Any]] = {}
     for path, value in fields.items():
-        table, field = path.split(".")
-        tables.setdefault(table, {})[field] = value
+        table, field, *entry = path.split(".", 2)
+        values = tables.setdefault(table, {})
+        if entry:
+            before = values.get(field, getattr(getattr(plan, table), field))
+            values[field] = _with_entry(before, entry[0], value)
+        else:
+            values[field] = value
     return plan.model_copy(
         update={table: getattr(plan, table).model_copy(update=values) for table, values in tables.items()}
+    )
+
+
+def _with_entry(entries: tuple[Any, ...], place: str, value: Any) -> tuple[Any, ...]:
+    """A list with another value in the entry that a path names, by its name or its place."""
+    name, field = place.rsplit(".", 1)
+    return tuple(
+        one.model_copy(update={field: value}) if (getattr(one, "name", None) or str(i)) == name else one
+        for i, one in enumerate(entries)
     )
 
 

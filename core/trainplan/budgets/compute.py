@@ -208,7 +208,9 @@ def _sized(run: _Run, available: Figure, fits: Figure) -> Figure:
     before = found
     for _ in range(SIZES_ASKED):
         left = _time_left(run, available, found)
-        if not isinstance(left, Figure) or left <= 0:
+        if not isinstance(left, Figure):
+            return left
+        if left <= 0:
             return blocked("C8", "1")
         before, found = found, _size_for(run, left)
         if not isinstance(found, Figure) or found == before:

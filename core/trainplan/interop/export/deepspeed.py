@@ -10,7 +10,17 @@ import json
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.interop.export.run import ExportError, Run, heading, kinds, not_said, other_framework, refuse, whole
+from trainplan.interop.export.run import (
+    ExportError,
+    Run,
+    changing,
+    heading,
+    kinds,
+    not_said,
+    other_framework,
+    refuse,
+    whole,
+)
 
 STAGES: Final = {"none": 0, "zero-1": 1, "zero-2": 2, "zero-3": 3}
 SAID: Final = (
@@ -42,7 +52,7 @@ def _stopped(run: Run) -> list[str]:
 
 def _batch(e: Estimate) -> dict[str, Any]:
     if len({batch for _, batch in kinds(e)}) > 1:
-        raise ExportError("the batch changes during the run; DeepSpeed's train_batch_size is one number")
+        raise changing(e, "the batch changes during the run; DeepSpeed's train_batch_size is one number")
     return {
         "train_batch_size": whole(e, "batch.global_batch_sequences"),
         "train_micro_batch_size_per_gpu": whole(e, "batch.micro_batch_sequences"),

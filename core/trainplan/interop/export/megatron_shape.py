@@ -156,7 +156,11 @@ def _groups(e: Estimate) -> Arguments:
 
 
 def latent_arguments(e: Estimate) -> Arguments:
-    """Multi-head latent attention; none where the plan has no such table."""
+    """Multi-head latent attention; none where the plan has no such table.
+
+    The norms of the latent ranks, which a plan counts, are there only where `qk_layernorm` is set: `get_gpt_layer_*_spec` of
+    Megatron core 0.12, gpt_layer_specs.py, gives them an identity without it.
+    """
     s = e.situation
     if not s.value("model.mla.kv_lora_rank"):
         return []
@@ -168,4 +172,5 @@ def latent_arguments(e: Estimate) -> Arguments:
         "--v-head-dim": "v_head_dim",
     }
     told = [(name, s.value(f"model.mla.{field}")) for name, field in names.items()]
-    return [("--multi-latent-attention", ""), *((name, f"{int(value)}") for name, value in told if value)]
+    norms = flag(not s.flag("model.qk_norm"), "--qk-layernorm")  # which the attention of heads says for itself
+    return [("--multi-latent-attention", ""), *norms, *((name, f"{int(value)}") for name, value in told if value)]

@@ -13,6 +13,7 @@ from trainplan.estimation import Estimate
 from trainplan.interop.export.run import (
     ExportError,
     Run,
+    changing,
     heading,
     kinds,
     not_said,
@@ -135,7 +136,7 @@ def _training(e: Estimate) -> Settings:
     if t.precision not in _DTYPES:
         raise ExportError(f'training.precision is "{t.precision}", for which no torchtitan setting is known here')
     if len(kinds(e)) > 1:
-        raise ExportError("the batch or the sequence length changes during the run; torchtitan says one of each")
+        raise changing(e, "the batch or the sequence length changes during the run; torchtitan says one of each")
     micro, pipeline = whole(e, "batch.micro_batch_sequences"), int(e.plan.parallelism.pipeline)
     dtype, compute = _DTYPES[t.precision]
     compiled = s.word("training.kernels") == "torch-compile"
