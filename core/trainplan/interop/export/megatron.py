@@ -181,7 +181,7 @@ def _batch(e: Estimate) -> Arguments:
         return [*found, *_batches(e)]
     return [
         *found,
-        ("--global-batch-size", f"{whole(e, 'batch.global_batch_sequences')}"),
+        ("--global-batch-size", f"{kinds(e).pop()[1]}"),
         ("--train-iters", f"{whole(e, 'tokens.steps')}"),
     ]
 

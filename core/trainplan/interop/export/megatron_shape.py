@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.interop.export.run import ExportError, refuse, whole
+from trainplan.interop.export.run import ExportError, kinds, refuse, whole
 
 Arguments = list[tuple[str, str]]
 """Names with their values in order; a flag has the value ""."""
@@ -88,7 +88,7 @@ def _foreign(e: Estimate) -> dict[str, bool]:
 def _most_positions(e: Estimate) -> int:
     """Positions of the model, or of a sequence where that is longer."""
     known = e.situation.value("model.max_position_embeddings")
-    return max(whole(e, "data.sequence_length"), int(known) if known else 0)
+    return max(*(length for length, _ in kinds(e)), int(known) if known else 0)
 
 
 def attention_arguments(e: Estimate) -> Arguments:

@@ -142,8 +142,8 @@ def _training(e: Estimate) -> Settings:
     compiled = s.word("training.kernels") == "torch-compile"
     return [
         ("training.local_batch_size", micro * (whole(e, "tokens.microbatches") if pipeline > 1 else 1)),
-        ("training.global_batch_size", whole(e, "batch.global_batch_sequences")),
-        ("training.seq_len", whole(e, "data.sequence_length")),
+        ("training.global_batch_size", kinds(e).pop()[1]),
+        ("training.seq_len", kinds(e).pop()[0]),
         ("training.steps", whole(e, "tokens.steps")),
         ("training.dtype", dtype),
         ("training.mixed_precision_param", compute),

@@ -260,3 +260,12 @@ def test_a_run_of_several_lengths_says_the_plans_that_have_a_text(varied: Any) -
         for path, value in (pair.split(" = ") for pair in named.removesuffix(" and its weights").split(", "))
     ]
     assert "--seq-length 32768" in exported("megatron", varied("training.framework=megatron", *fields))
+
+
+def test_stages_alike_are_exported_as_they_are(varied: Any) -> None:
+    """Both say 2,048 tokens and 256 sequences, the tables 1,024 of each."""
+    own = "sequence_length = 2048\nglobal_batch_sequences = 256\n"
+    stages = f'\n[[data.stages]]\nname = "a"\nuntil_tokens = "500M"\n{own}[[data.stages]]\nname = "b"\n{own}'
+    told = exported("megatron", varied("training.framework=megatron", more=stages))
+    for argument in ("--seq-length 2048", "--global-batch-size 256", "--max-position-embeddings 2048"):
+        assert argument in told
