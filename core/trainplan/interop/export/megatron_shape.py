@@ -158,8 +158,8 @@ def _groups(e: Estimate) -> Arguments:
 def latent_arguments(e: Estimate) -> Arguments:
     """Multi-head latent attention; none where the plan has no such table.
 
-    The norms of the latent ranks, which a plan counts, are there only where `qk_layernorm` is set: `get_gpt_layer_*_spec` of
-    Megatron core 0.12, gpt_layer_specs.py, gives them an identity without it.
+    The norms of the latent ranks, which a plan counts, are there only where `qk_layernorm` is set: gpt_layer_specs.py of
+    Megatron core, as the trial that found it read; not read again here.
     """
     s = e.situation
     if not s.value("model.mla.kv_lora_rank"):
