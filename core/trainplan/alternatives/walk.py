@@ -12,7 +12,7 @@ from math import gcd
 from typing import Any, Final
 
 from trainplan.alternatives.questions import START, Path, Walk
-from trainplan.alternatives.reverse import Trial, tried
+from trainplan.alternatives.reverse import Trial, longest_stretch, tried
 from trainplan.budgets.legality.frameworks import SCHEDULES
 from trainplan.budgets.situation import Situation
 from trainplan.plan.plan import Plan
@@ -231,7 +231,7 @@ def _pipelines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _context(path: Path) -> None:
-    length = float(path.s["data.sequence_length"])
+    length = longest_stretch(path.plan)[0] or 0.0
     text = f"Is context parallelism needed? {length:,.0f} tokens"
     if path.found or length < 8192:
         path.ask(6, text, "tried from 8k where nothing fits, needed from 32k", "no", "parallelism.context")

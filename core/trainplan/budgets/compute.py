@@ -1,15 +1,26 @@
-"""FLOPs, throughput, time, cost and energy of the run, from FLOPs of a token down to money."""
+"""FLOPs, throughput, time, cost and energy of the run, from FLOPs of a token down to money; and the size a deadline needs.
+
+More nodes fail more often and need fewer jobs, so the time that a deadline leaves is asked of each size that is found until
+the size stays. It knows no batch: whether one divides over that size is told where the size is named.
+"""
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainplan.budgets.flops import FlopsBudget, flops_budget
 from trainplan.budgets.model import ModelBudget
-from trainplan.budgets.reliability import ReliabilityBudget
+from trainplan.budgets.reliability import ReliabilityBudget, reliability_budget
 from trainplan.budgets.situation import Situation
+from trainplan.budgets.storage import CheckpointBudget, stalled
 from trainplan.budgets.tokens import MeshBudget, Stretch, TokenBudget, over_stretches
+from trainplan.budgets.weights import own_weights
 from trainplan.formulas import compute as f
 from trainplan.frozen import record
 from trainplan.quantity.figure import Figure, blocked, given
+
+SIZES_ASKED: Final = 8
+"""Sizes tried until one stays. Of two that name each other the larger holds, because it names a smaller one."""
 
 
 @record
@@ -46,20 +57,25 @@ class Throughput:
     worked: tuple[Figure, ...]
     paces: tuple[Pace, ...]
 
+    @property
+    def rates(self) -> tuple[Figure, ...]:
+        """Tokens a second of one accelerator in each stretch."""
+        return tuple([one.rate for one in self.paces])
 
-@record
-class CostBudget:
-    """Wall time and what it costs; what the deadline would need."""
+    @property
+    def steps(self) -> tuple[Figure, ...]:
+        """Time of one step in each stretch, s."""
+        return tuple([one.step for one in self.paces])
 
-    wall_time: Figure
-    queue_time: Figure
-    accelerator_hours: Figure
-    spare_hours: Figure
-    cost: Figure
-    energy: Figure
-    available_time: Figure
-    required_utilization: Figure
-    required_accelerators: Figure
+    @property
+    def longest_step(self) -> Figure:
+        """Time of a step in the stage where it is longest, s: what a checkpoint waits for. Blocked where one is."""
+        known = [one for one in reversed(self.steps) if isinstance(one, Figure)]
+        return (
+            max(known)
+            if len(known) == len(self.steps)
+            else next(one for one in self.steps if not isinstance(one, Figure))
+        )
 
 
 def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget) -> Throughput:
@@ -92,14 +108,16 @@ def throughput(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: Mesh
 
 
 def _paces(s: Situation, model: ModelBudget, tokens: TokenBudget, mesh: MeshBudget, peak: Figure) -> tuple[Pace, ...]:
+    """The last stretch first: its documents, by its own weights, are those that masks are shown of."""
     found: list[Pace] = []
-    for one in tokens.stretches:
+    told = own_weights(s, len(tokens.stretches) - 1)
+    for one in reversed(tokens.stretches):
         before = next((pace for pace in found if pace.stretch.sequence_length is one.sequence_length), None)
-        flops = before.flops if before is not None else flops_budget(one.situation, model)
+        flops = before.flops if before is not None else flops_budget(one.situation, model, None if found else told)
         token = before.token if before is not None else by_convention(s, flops)
         rate = before.rate if before is not None else f.tokens_per_second(s["utilization.value"], peak, token)
         found.append(Pace(one, flops, token, rate, f.step_time(one.step_tokens, mesh.world_size, rate)))
-    return tuple(found)
+    return tuple(reversed(found))
 
 
 def by_convention(s: Situation, flops: FlopsBudget) -> Figure:
@@ -122,10 +140,37 @@ def peak_flops(s: Situation) -> Figure:
     return s["cluster.peak_flops"]
 
 
+@record
+class _Run:
+    """What the size of a run is asked about; `blocking` is evaluation that stops training (s) at the plan's own size."""
+
+    s: Situation
+    speed: Throughput
+    mesh: MeshBudget
+    checkpoint: CheckpointBudget
+    blocking: Figure
+
+
+@record
+class CostBudget:
+    """Wall time and what it costs; what the deadline would need."""
+
+    wall_time: Figure
+    queue_time: Figure
+    accelerator_hours: Figure
+    spare_hours: Figure
+    cost: Figure
+    energy: Figure
+    available_time: Figure
+    required_utilization: Figure
+    required_accelerators: Figure
+
+
 def cost_budget(
     s: Situation,
     speed: Throughput,
     mesh: MeshBudget,
+    checkpoint: CheckpointBudget,
     faults: ReliabilityBudget,
     blocking: Figure,
     evaluation_hours: Figure,
@@ -148,9 +193,7 @@ def cost_budget(
         energy=f.energy(hours, s.part_fact("power"), s["cluster.pue"]),
         available_time=available,
         required_utilization=f.required_utilization(speed.training_flops, mesh.world_size, speed.peak_flops, fits),
-        required_accelerators=f.required_accelerators(
-            speed.training_flops, speed.utilization, speed.peak_flops, fits, _mesh_group(s)
-        ),
+        required_accelerators=_sized(_Run(s, speed, mesh, checkpoint, blocking), available, fits),
     )
 
 
@@ -165,7 +208,44 @@ def _available(s: Situation) -> Figure:
     return given("schedule.deadline", seconds, "s", f"plan file, {text}", kind="file", is_field=True)
 
 
+def _sized(run: _Run, available: Figure, fits: Figure) -> Figure:
+    """Accelerators that meet the deadline, at the failures, saves and waits that a run of that size has itself."""
+    found = _size_for(run, fits)
+    if not isinstance(found, Figure) or not isinstance(run.mesh.data, Figure):
+        return found
+    before = found
+    for _ in range(SIZES_ASKED):
+        left = _time_left(run, available, found)
+        if not isinstance(left, Figure):
+            return left
+        if left <= 0:
+            return blocked("C8", "1")
+        before, found = found, _size_for(run, left)
+        if not isinstance(found, Figure) or found == before:
+            return found
+    return max(before, found)
+
+
+def _size_for(run: _Run, fits: Figure) -> Figure:
+    """Accelerators that do all whole steps in so much time (s): whole nodes, and whole replicas."""
+    speed = run.speed
+    work = f.step_flops(speed.compute_time, run.mesh.world_size, speed.utilization, speed.peak_flops)
+    return f.required_accelerators(work, speed.utilization, speed.peak_flops, fits, _mesh_group(run.s))
+
+
 def _mesh_group(s: Situation) -> Figure:
     """Accelerators that a mesh grows by: whole nodes, and whole replicas."""
     node, tensor = s["cluster.accelerators_per_node"], s["parallelism.tensor"]
     return f.mesh_group(node, tensor, s["parallelism.pipeline"], s["parallelism.context"])
+
+
+def _time_left(run: _Run, available: Figure, size: Figure) -> Figure:
+    """Compute time that fits before the deadline on so many accelerators, s."""
+    s, speed, world = run.s, run.speed, run.mesh.world_size
+    nodes = float(size) / float(s["cluster.accelerators_per_node"])
+    told = given("cluster.nodes", nodes, "1", "the size that is asked about", kind="file")
+    there = s.replaced({"cluster.nodes": told})
+    stop = f.on_size(run.blocking, world, size) if s.plan.evaluation.mode == "in-loop" else run.blocking
+    step, work = f.on_size(speed.longest_step, world, size), f.on_size(speed.compute_time, world, size)
+    faults = reliability_budget(there, step, work, stalled(s, run.checkpoint, size), stop)
+    return f.time_for_compute(available, faults.slowdown, stop, s["schedule.planned_downtime"], faults.queue_time)

@@ -11,6 +11,7 @@ from itertools import chain
 from operator import attrgetter
 
 from trainplan.budgets.compute import Throughput
+from trainplan.budgets.flops import attention_layers, score_flops, summed_keys
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.situation import Situation
 from trainplan.budgets.tokens import MeshBudget
@@ -77,11 +78,12 @@ class EvaluationBudget:
 
 @record
 class _Place:
-    """Where tasks run: accelerators, and the speed of reading and generating on one of them."""
+    """Where tasks run: accelerators, the speed of reading and generating on one of them, and how layers attend."""
 
     accelerators: Figure
     speed: Throughput
     model: ModelBudget
+    layers: dict[str, Figure]
 
 
 def evaluation_budget(s: Situation, model: ModelBudget, speed: Throughput, mesh: MeshBudget) -> EvaluationBudget:
@@ -90,7 +92,7 @@ def evaluation_budget(s: Situation, model: ModelBudget, speed: Throughput, mesh:
     where = mesh.world_size if in_loop else s["evaluation.accelerators"]
     if not s.plan.evaluation.tasks:
         return _nothing(where)
-    rows = _rows(s, _Place(where, speed, model))
+    rows = _rows(s, _Place(where, speed, model, attention_layers(s, model)))
     count = f.evaluations(s["data.train_tokens"], s["evaluation.interval_tokens"])
     tokens_each = total_of({row.name: row.tokens for row in rows})
     time_each = total_of({row.name: row.time for row in rows})
@@ -159,9 +161,9 @@ def _row(s: Situation, place: _Place, index: int, name: str) -> TaskBudget:
 
 
 def _reading(s: Situation, place: _Place, tokens: Figure, context: Figure) -> Figure:
-    flops, length = place.speed.flops, s.plan.data.sequence_length
-    told = s["data.sequence_length"] if length is not None else blocked("missing:data.sequence_length", "tokens")
-    each = f.forward_flops(flops.flops_per_token_6n, flops.flops_per_token_causal, context, told)
+    """Time to read prompts, whose own length says how many keys a token sees: no length of a stage is in it."""
+    keys = summed_keys(s, place.layers, context)
+    each = f.forward_flops(place.speed.flops.flops_per_token_6n, score_flops(place.model, keys))
     return f.reading_time(tokens, each, s["evaluation.utilization"], place.speed.peak_flops, place.accelerators)
 
 

@@ -7,6 +7,8 @@ and no layout but the recomputation that the plan asks for.
 from __future__ import annotations
 
 from itertools import repeat
+from math import fsum
+from typing import Final
 
 from trainplan.budgets.model import ModelBudget
 from trainplan.budgets.shape import counted, has_table, pattern
@@ -14,7 +16,10 @@ from trainplan.budgets.situation import Situation
 from trainplan.formulas import attention as at
 from trainplan.formulas import flops as fl
 from trainplan.frozen import record
-from trainplan.quantity.figure import Blocked, Figure, Quantity, require, summed, total, total_of
+from trainplan.quantity.figure import Blocked, Figure, Quantity, first_blocked, require, summed, total, total_of
+
+SUMS_TO_ONE: Final = 1e-9
+"""How far from 1 weights may sum and be shares as they are."""
 
 
 @record
@@ -33,15 +38,15 @@ class FlopsBudget:
     masked_keys: Figure
 
 
-def flops_budget(s: Situation, model: ModelBudget, sequence: Figure | None = None) -> FlopsBudget:
-    """FLOPs of one token at a sequence length, the plan's own unless another is given, as for a stage."""
-    length = s["data.sequence_length"] if sequence is None else sequence
+def flops_budget(s: Situation, model: ModelBudget, told: tuple[Figure, ...] | None = None) -> FlopsBudget:
+    """FLOPs of one token at the situation's sequence length; documents by `told` weights of a stage, where it has its own."""
+    length = s["data.sequence_length"]
     layers = attention_layers(s, model)
     whole = total_of(layers)
     summed = summed_keys(s, layers, length)
-    masked = masked_keys(s, layers, length)
-    full_scores = _scores(model, at.weighted_keys(whole, length))
-    causal_scores, masked_scores = _scores(model, summed), _scores(model, masked)
+    masked = masked_keys(s, layers, length, told)
+    full_scores = score_flops(model, at.weighted_keys(whole, length))
+    causal_scores, masked_scores = score_flops(model, summed), score_flops(model, masked)
     linear = fl.linear_flops(model.matmul_parameters)
     causal, full = fl.token_flops(linear, causal_scores), fl.token_flops(linear, full_scores)
     return FlopsBudget(
@@ -58,7 +63,8 @@ def flops_budget(s: Situation, model: ModelBudget, sequence: Figure | None = Non
     )
 
 
-def _scores(model: ModelBudget, keys: Figure) -> Figure:
+def score_flops(model: ModelBudget, keys: Figure) -> Figure:
+    """FLOP of attention scores of one token that sees so many keys, summed over the layers; forward and backward."""
     shape = model.shape
     return fl.score_flops(shape.heads, shape.query_size, shape.value_size, keys)
 
@@ -102,32 +108,40 @@ def _keys(s: Situation, kind: str, length: Figure) -> Figure:
     return at.causal_keys(length)
 
 
-def masked_keys(s: Situation, layers: dict[str, Figure], length: Figure) -> Figure:
+def masked_keys(
+    s: Situation, layers: dict[str, Figure], length: Figure, told: tuple[Figure, ...] | None = None
+) -> Figure:
     """Keys that one query sees where attention stops at document borders, summed over the layers.
 
-    A source whose mean document length is not given is taken to fill every sequence with one document.
+    `told` are weights of a stage, in place of the sources' own. A source whose mean document length is not given is taken to
+    fill every sequence with one document.
     """
     sources = s.plan.data.sources
     if not s.plan.data.document_mask or all(source.mean_document_tokens is None for source in sources):
         return summed_keys(s, layers, length)
-    names, shares, documents = s.source_names(), _shares(s), _documents(s, length)
+    names, shares = s.source_names(), _shares(s, told)
+    given = s.of_sources("mean_document_tokens", "tokens")
+    means = [None if source.mean_document_tokens is None else mean for source, mean in zip(sources, given, strict=True)]
     if set(layers) == {"full_attention"}:  # keys are linear in the length, so the mean length has the mean of the keys
-        return summed_keys(s, layers, summed(names, tuple(map(at.weighted_keys, shares, documents))))
+        parts = [
+            at.weighted_keys(one, length) if mean is None else at.weighted_length(one, mean, length)
+            for one, mean in zip(shares, means, strict=True)
+        ]
+        return summed_keys(s, layers, summed(names, tuple(parts)))
+    documents = [length if mean is None else at.document_length(mean, length) for mean in means]
     keys = [at.weighted_keys(one, summed_keys(s, layers, of)) for one, of in zip(shares, documents, strict=True)]
     return summed(names, tuple(keys))
 
 
-def _documents(s: Situation, length: Figure) -> list[Figure]:
-    """The length of one document in a sequence, for every source; the whole sequence where a source gives none."""
-    told = zip(s.plan.data.sources, s.of_sources("mean_document_tokens", "tokens"), strict=True)
-    return [
-        length if source.mean_document_tokens is None else at.document_length(mean, length) for source, mean in told
-    ]
-
-
-def _shares(s: Situation) -> tuple[Figure, ...]:
-    """Token share of each source as the plan's weights ask for it; blocked where a weight is missing."""
-    field = "unique_tokens" if all(source.weight is None for source in s.plan.data.sources) else "weight"
-    amounts = s.of_sources(field, "tokens" if field == "unique_tokens" else "1")
+def _shares(s: Situation, told: tuple[Figure, ...] | None) -> tuple[Figure, ...]:
+    """Token share of each source as weights ask for it, a stage's or the plan's; blocked where a weight is missing."""
+    if told is not None and first_blocked(told) is None and abs(fsum(told) - 1.0) < SUMS_TO_ONE:
+        return told
+    if told is not None:
+        amounts = told
+    elif all(source.weight is None for source in s.plan.data.sources):
+        amounts = s.of_sources("unique_tokens", "tokens")
+    else:
+        amounts = s.of_sources("weight", "1")
     whole = summed(s.source_names(), amounts)
     return tuple(map(at.source_share, amounts, repeat(whole)))

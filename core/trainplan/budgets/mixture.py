@@ -162,12 +162,13 @@ def _stage_drawn(stage: Phase, alone: bool) -> Figures:
 
 def _whole(stages: tuple[Phase, ...], parts: list[Figures], tokens: TokenBudget) -> tuple[Figures, Figures]:
     """Tokens drawn from every source over all stages, and its share in the run."""
-    names = _stage_names(stages)
+    names = stage_names(stages)
     drawn = tuple([_drawn(names, of_source) for of_source in zip(*parts, strict=True)])
     return drawn, tuple(map(f.drawn_share, drawn, repeat(tokens.train_tokens)))
 
 
-def _stage_names(stages: tuple[Phase, ...]) -> tuple[str, ...]:
+def stage_names(stages: tuple[Phase, ...]) -> tuple[str, ...]:
+    """Names that the parts of a sum can carry: those of the stages, or their numbers where two have one name."""
     names = tuple(stage.name for stage in stages)
     return names if len(set(names)) == len(names) else tuple(f"stage {i + 1}" for i in range(len(names)))
 

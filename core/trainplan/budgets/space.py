@@ -119,7 +119,7 @@ def space_budget(s: Situation, run: Run, today: dt.date | None) -> SpaceBudget:
         checkpoints_written=f.checkpoints_written(run.speed.compute_time, interval),
         checkpoint_files=f.checkpoint_files(world, RANK_FILES, CHECKPOINTS(kept=kept.full, local=kept.local)),
         write_rate=f.mean_write_rate(checkpoint, interval),
-        loader_bandwidth=f.loader_bandwidth(world, run.speed.tokens_per_second_per_accelerator, width),
+        loader_bandwidth=f.loader_bandwidth(world, _fastest(run.speed), width),
         start_up_opens=f.start_up_opens(world, OPENS),
         staging_memory=_staging(s, checkpoint),
         restore_drill_age=_drill_age(s, today),
@@ -137,6 +137,12 @@ def bytes_per_token(s: Situation) -> Figure:
     value = 2.0 if vocabulary < SMALL_VOCABULARY else 4.0
     source = "Megatron-LM indexed_dataset.py optimal_dtype, by the vocabulary"
     return given("data.bytes_per_token", value, "bytes", source, kind="default", is_field=True)
+
+
+def _fastest(speed: Throughput) -> Figure:
+    """Tokens a second of one accelerator in the stage that reads fastest, which the file system has to feed."""
+    told = [one for one in reversed(speed.rates) if isinstance(one, Figure)]
+    return max(told) if len(told) == len(speed.rates) else speed.tokens_per_second_per_accelerator
 
 
 def _data(s: Situation, run: Run, width: Figure) -> dict[str, Figure]:

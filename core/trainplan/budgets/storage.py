@@ -39,20 +39,37 @@ def checkpoint_budget(s: Situation, model: ModelBudget, mesh: MeshBudget) -> Che
     full, more = f.checkpoint_bytes(parameters, checkpoint_bytes_per_parameter(s)), table_moment_bytes(s)
     if more is not None:
         full = total(parameters=full, tables=f.saved_tables(model.padded_vocabulary, width, tables, more))
-    floor = s["storage.checkpoint_floor"]
     write = f.transfer_time(full, s["storage.write_bandwidth"])
-    if s.plan.storage.async_checkpoint:
-        stall = f.asynchronous_stall(floor, full, mesh.world_size, HOST_COPY_RATE)
-    else:
-        stall = f.synchronous_stall(floor, full, s["storage.write_bandwidth"])
     return CheckpointBudget(
         parameters=parameters,
         checkpoint=full,
         light_checkpoint=f.checkpoint_bytes(parameters, LIGHT),
-        checkpoint_stall=stall,
+        checkpoint_stall=_stall(s, full, mesh.world_size),
         write_time=write,
         upload_time=require(
             f.transfer_time(full, s["storage.upload_bandwidth"]), s.plan.storage.upload_bandwidth is not None, "none"
         ),
         restore_time=f.transfer_time(full, s["storage.read_bandwidth"]),
+    )
+
+
+def _stall(s: Situation, full: Figure, world: Figure) -> Figure:
+    """How long a save of so many bytes stalls training on so many accelerators, s."""
+    floor = s["storage.checkpoint_floor"]
+    if s.plan.storage.async_checkpoint:
+        return f.asynchronous_stall(floor, full, world, HOST_COPY_RATE)
+    return f.synchronous_stall(floor, full, s["storage.write_bandwidth"])
+
+
+def stalled(s: Situation, found: CheckpointBudget, world: Figure) -> CheckpointBudget:
+    """The same checkpoints saved by another number of accelerators."""
+    stall = _stall(s, found.checkpoint, world)
+    return CheckpointBudget(
+        found.parameters,
+        found.checkpoint,
+        found.light_checkpoint,
+        stall,
+        found.write_time,
+        found.upload_time,
+        found.restore_time,
     )

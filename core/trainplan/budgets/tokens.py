@@ -84,14 +84,20 @@ def token_budget(s: Situation, active_parameters: Figure, data: Figure) -> Token
 
 def longest(tokens: TokenBudget, s: Situation, data: Figure) -> tuple[Situation, Figure]:
     """The stretch with the longest sequences, the last of several, and its microbatches: memory has to hold it too."""
-    found = tokens.stretches[-1]
-    for one in reversed(tokens.stretches[:-1]):
-        if isinstance(one.sequence_length, Figure) and isinstance(found.sequence_length, Figure):
-            found = one if one.sequence_length > found.sequence_length else found
+    found = longest_of(tokens.stretches)
     if found is tokens.stretches[-1]:
         return found.situation, tokens.microbatches
     count = f.microbatches(found.global_batch_sequences, s["batch.micro_batch_sequences"], data)
     return found.situation, require(count, is_whole(count), "G2")
+
+
+def longest_of(stretches: tuple[Stretch, ...]) -> Stretch:
+    """The stretch with the longest sequences, the last of several."""
+    found = stretches[-1]
+    for one in reversed(stretches[:-1]):
+        if isinstance(one.sequence_length, Figure) and isinstance(found.sequence_length, Figure):
+            found = one if one.sequence_length > found.sequence_length else found
+    return found
 
 
 def over_stretches(stretches: tuple[Stretch, ...], parts: list[Figure]) -> Figure:

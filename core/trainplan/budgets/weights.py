@@ -67,6 +67,14 @@ def _told(s: Situation, stage: Stage | None, path: str) -> Figures:
     return _by_size(s)
 
 
+def own_weights(s: Situation, place: int) -> Figures | None:
+    """The weights that a stage has of its own, source by source; None where it takes the sources', or there are no stages."""
+    stages = s.plan.data.stages
+    if place >= len(stages) or stages[place].weights is None or s.plan.batch.schedule:
+        return None
+    return _told(s, stages[place], f"data.stages.{stages[place].name or place}.")
+
+
 def _of_stage(weights: Mapping[str, float], path: str, names: tuple[str, ...]) -> Figures:
     origins = field_origins(names, f"{path}weights.", "", "1")
     if all(map(weights.__contains__, names)):

@@ -233,7 +233,7 @@ def odds(estimate: Estimate) -> Odds | None:
     s, ranges = estimate.situation, ranges_of(estimate)
     nodes = float(s["cluster.nodes"])
     limited = estimate.plan.reliability.job_time_limit is not None
-    useful = job_time(s, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall) if limited else math.inf
+    useful = job_time(s, estimate.speed.longest_step, estimate.checkpoint.checkpoint_stall) if limited else math.inf
     return Odds(
         ranges=ranges,
         compute=float(estimate.speed.compute_time),

@@ -78,7 +78,7 @@ def _in_time(estimate: Estimate, found: Odds | None) -> str:
     need, wall = estimate.money.required_accelerators, estimate.money.wall_time
     longer = _good_finish(found) / float(wall) if found is not None and isinstance(wall, Figure) else 1.0
     known = isinstance(need, Figure) and math.isfinite(longer)
-    told = [f"{_dividing(estimate, float(need) * max(longer, 1.0)):,} nodes"] if known else []
+    told = [_nodes(estimate, float(need) * max(longer, 1.0))] if known else []
     day = _day_of(estimate, found)
     return " or ".join([*told, *([f"deadline = {day}"] if day is not None else [])])
 
@@ -98,17 +98,22 @@ def _day_of(estimate: Estimate, found: Odds | None) -> dt.date | None:
     return dt.date.fromordinal(end) if end <= dt.date.max.toordinal() else None
 
 
-def _dividing(estimate: Estimate, accelerators: float) -> int:
-    """From how many nodes on accelerators suffice; the first of them that the mesh and the batch divide over, if one is near."""
+def _nodes(estimate: Estimate, accelerators: float) -> str:
+    """From how many nodes on accelerators suffice; the first of them that the mesh and every batch divide over, if one is near."""
     s, mesh = estimate.situation, estimate.plan.parallelism
     per_node, group = int(s["cluster.accelerators_per_node"]), int(mesh.tensor * mesh.pipeline * mesh.context)
-    batch, micro = s["batch.global_batch_sequences"], int(s["batch.micro_batch_sequences"])
+    batches, micro = (
+        [one.global_batch_sequences for one in estimate.tokens.stretches],
+        int(s["batch.micro_batch_sequences"]),
+    )
     fewest = math.ceil(accelerators / per_node)
-    for nodes in range(fewest, fewest + min(fewest, NODES_TRIED) + 1) if isinstance(batch, Figure) else ():
+    if not all(isinstance(batch, Figure) for batch in batches):
+        return f"{fewest:,} nodes"
+    for nodes in range(fewest, fewest + min(fewest, NODES_TRIED) + 1):
         replicas, rest = divmod(nodes * per_node, group)
-        if not rest and not batch % (replicas * micro):
-            return nodes
-    return fewest
+        if not rest and not any(batch % (replicas * micro) for batch in batches):
+            return f"{nodes:,} nodes"
+    return f"{fewest:,} nodes, over which the batch does not divide"
 
 
 def budget(estimate: Estimate) -> list[Finding]:

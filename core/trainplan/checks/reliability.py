@@ -5,11 +5,12 @@ What a plan cannot say stays out: watchdogs (R8), switches for a second person (
 
 from __future__ import annotations
 
+import math
 from math import ceil
 from typing import Final
 
 from trainplan.budgets.reliability import job_time, jobs
-from trainplan.checks.storage import counted, spell
+from trainplan.checks.storage import counted, heard, spell, time_at_least, time_at_most
 from trainplan.estimation import Estimate
 from trainplan.finding import Finding
 from trainplan.formulas import reliability as f
@@ -18,6 +19,8 @@ from trainplan.quantity.unit import whole
 
 LEAST_GOODPUT: Final = 0.90
 UNSTABLE: Final = 4.0
+HELD: Final = 0.01
+"""Relative distance up to which an interval is at what holds it."""
 
 TIMEOUTS: Final = {"torchtitan": (100.0, "train_timeout_seconds"), "megatron": (600.0, "distributed-timeout-minutes")}
 """Default collective timeout (s) and the option that sets it, by framework."""
@@ -44,21 +47,34 @@ def interval_off(estimate: Estimate) -> list[Finding]:
         not isinstance(estimate.plan.reliability.checkpoint_interval, str),
     )
     if own and used < shortest:
-        return [_interval("error", f"below the shortest feasible one, {spell(shortest)}", estimate, spell(shortest))]
+        least = time_at_least(shortest)
+        return [_interval("error", f"below the shortest feasible one, {least}", estimate, least)]
     if limit is not None and used > float(limit):
         said = f"above the job's time limit, {spell(float(limit))}: nothing is saved"
-        return [_interval("error", said, estimate, _inside_a_job(estimate, float(shortest), float(best)))]
+        return [_interval("error", said, estimate, _feasible(estimate, float(shortest), float(best))[1])]
     if best / 2.0 <= used <= best * 2.0:
         return []
-    if own:
-        return [_interval("warning", f"{_times(used, best)} the best one, {spell(best)}", estimate, spell(best))]
-    return [_bound(estimate, float(used), float(best))]
+    nearest, fix = _feasible(estimate, float(shortest), float(best))
+    if not own or nearest is None or (nearest != best and abs(used - nearest) <= HELD * nearest):
+        return [_bound(estimate, float(used), float(best))]
+    said = f"{_times(used, best)} the best one, {spell(best)}"
+    if nearest != best:
+        said += f", from which {_binding(estimate, nearest)} keeps it"
+    return [_interval("warning", said, estimate, fix)]
 
 
-def _inside_a_job(estimate: Estimate, shortest: float, best: float) -> str:
-    """The best interval, or as long as a job trains; no interval where that is below the shortest feasible one."""
-    longest = float(job_time(estimate.situation, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
-    return spell(min(best, longest)) if longest >= shortest else "a longer limit"
+def _feasible(estimate: Estimate, shortest: float, best: float) -> tuple[float | None, str]:
+    """The feasible interval nearest to the best one (s), and how it is written so that it holds; None where a job has no room."""
+    longest = math.inf
+    if estimate.plan.reliability.job_time_limit is not None:
+        longest = float(job_time(estimate.situation, estimate.speed.longest_step, estimate.checkpoint.checkpoint_stall))
+    if longest < shortest:
+        return None, "a longer limit"
+    if best > longest:
+        return longest, time_at_most(longest)
+    if best <= shortest:
+        return shortest, time_at_least(shortest)
+    return best, spell(best) if heard(spell(best), best) >= shortest else time_at_least(best)
 
 
 def _times(used: float, best: float) -> str:
@@ -86,7 +102,7 @@ def _binding(estimate: Estimate, used: float) -> str:
     if limit is not None and used <= float(limit) * 1.01 and used >= float(limit) * 0.5:
         return "the job's time limit"
     parts = (
-        ("one step", estimate.speed.step_time),
+        ("one step", estimate.speed.longest_step),
         ("the write", estimate.checkpoint.write_time),
         ("the upload", estimate.checkpoint.upload_time),
     )
@@ -122,7 +138,7 @@ def slow_restore(estimate: Estimate) -> list[Finding]:
 def many_jobs(estimate: Estimate) -> list[Finding]:
     """R4: the run is longer than one job may be, or a job is over before it trains."""
     limit, s = estimate.plan.reliability.job_time_limit, estimate.situation
-    step, stall = estimate.speed.step_time, estimate.checkpoint.checkpoint_stall
+    step, stall = estimate.speed.longest_step, estimate.checkpoint.checkpoint_stall
     if limit is None or not isinstance(step, Figure) or not isinstance(stall, Figure):
         return []
     restart, paths = s["reliability.restart_time"], ("reliability.job_time_limit", "reliability.restart_time")

@@ -231,7 +231,9 @@ def ways(part: str, paths: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any
     counted = COUNTED.match(part)
     if counted is not None:
         for count in counted[1].split(" or "):
-            yield f"{count} {counted[2]}", {COUNTS[counted[2].removesuffix("s")]: _number(count)}
+            path = COUNTS[counted[2].removesuffix("s")]
+            own = next((one for one in paths if one.rsplit(".", 1)[-1] == path.rsplit(".", 1)[-1]), path)
+            yield f"{count} {counted[2]}", {own: _number(count)}
         return
     offered: list[list[tuple[str, str]]] = []
     for name, first, others in WRITTEN.findall(part):

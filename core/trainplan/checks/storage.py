@@ -6,6 +6,7 @@ folders (S13), partial uploads (S15).
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import Final
 
 from trainplan.checks.resume import bound_to_replicas
@@ -14,7 +15,7 @@ from trainplan.finding import Finding
 from trainplan.plan.fields import INT64
 from trainplan.quantity.figure import Blocked, Figure
 from trainplan.quantity.numbers import Style, byte_rate, device_bytes, disk_bytes
-from trainplan.quantity.unit import duration, whole
+from trainplan.quantity.unit import UnitError, duration, parse, whole
 
 STALL_WARNS, STALL_FAILS = 0.01, 0.05
 """Shares of the interval that a save may stall before it is said."""
@@ -38,6 +39,34 @@ def spell(seconds: float) -> str:
     if not unit:
         return number.removesuffix(" 0s")
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
+
+
+def time_at_least(seconds: float) -> str:
+    """A time in a sentence that is not below: a plan that takes it as it stands holds it."""
+    said = spell(seconds)
+    return said if heard(said, seconds) >= seconds else spell(seconds + _resolution(seconds))
+
+
+def time_at_most(seconds: float) -> str:
+    """A time in a sentence that is not above."""
+    said = spell(seconds)
+    return said if heard(said, seconds) <= seconds else spell(seconds - _resolution(seconds))
+
+
+def heard(said: str, seconds: float) -> float:
+    """What a plan takes a time in a sentence for, s; the time itself where the words are no duration."""
+    try:
+        return parse(said, "s")
+    except UnitError:
+        return seconds
+
+
+def _resolution(seconds: float) -> float:
+    """The least that a time in a sentence differs by, s."""
+    unit, digits = (86400.0, 4) if seconds >= 2 * 86400 else (3600.0, 3) if seconds >= 3600 else (1.0, 4)
+    if 120 <= seconds < 3600:
+        return 1.0
+    return unit * 10.0 ** (floor(log10(seconds / unit)) - digits + 1)
 
 
 def counted(count: float, noun: str) -> str:
@@ -79,14 +108,11 @@ def many_files(estimate: Estimate) -> list[Finding]:
 def slow_upload(estimate: Estimate) -> list[Finding]:
     """S3: uploads take longer than the interval, so that the backlog grows for ever."""
     upload, interval = estimate.checkpoint.upload_time, estimate.faults.interval
-    step = estimate.speed.step_time
-    if not isinstance(upload, Figure) or not isinstance(interval, Figure) or not isinstance(step, Figure):
-        return []
-    if upload <= interval + step:  # an interval in whole steps may end half a step early
+    if not isinstance(upload, Figure) or not isinstance(interval, Figure) or upload <= interval * (1.0 + 1e-9):
         return []
     message = f"an upload takes {spell(upload)}, the interval is {spell(interval)}: copies pile up for ever"
     paths = ("storage.upload_bandwidth", "reliability.checkpoint_interval")
-    return [Finding("S3", "error", "storage", message, f"an interval of {spell(upload)} or more", paths, 1e5)]
+    return [Finding("S3", "error", "storage", message, f"an interval of {time_at_least(upload)} or more", paths, 1e5)]
 
 
 def long_stall(estimate: Estimate) -> list[Finding]:

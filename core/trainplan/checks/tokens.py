@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainplan.budgets.packing import padding_at
 from trainplan.checks.amounts import at_least
 from trainplan.checks.handling import HANDLING_CHECKS
 from trainplan.checks.passes import PASS_CHECKS
@@ -43,41 +42,41 @@ def _told(one: object) -> bool:
 
 
 def less_than_a_step(estimate: Estimate) -> list[Finding]:
-    """D27: fewer tokens than one batch: there is no whole step, and tokens may have been meant as sequences, or in billions."""
-    train, batch = estimate.situation["data.train_tokens"], estimate.tokens.global_batch_tokens
-    if not isinstance(train, Figure) or not isinstance(batch, Figure) or train >= batch:
-        return []
-    message = f"{whole(train)} train tokens are less than one batch of {whole(batch)}"
-    paths = ("data.train_tokens", "batch.global_batch_sequences")
-    return [Finding("D27", "error", "tokens", message, f"at least {whole(batch)} train tokens", paths, 1e5)]
+    """D27: a run or a stage of fewer tokens than its batch: there is no whole step, and tokens may have been meant as sequences.
+
+    Or as billions: what is missing is many times what is there.
+    """
+    several = len(estimate.tokens.stretches) > 1
+    for one in estimate.tokens.stretches:
+        if (
+            not isinstance(one.tokens, Figure)
+            or not isinstance(one.step_tokens, Figure)
+            or one.tokens >= one.step_tokens
+        ):
+            continue
+        said = f"{whole(one.tokens)} tokens of {one.name}" if several else f"{whole(one.tokens)} train tokens"
+        message = f"{said} are less than one batch of {whole(one.step_tokens)}"
+        first = "data.train_tokens" if not several else "data.stages" if estimate.plan.data.stages else "batch.schedule"
+        fix = f"at least {whole(one.step_tokens)} {'train tokens' if not several else 'tokens in it'}"
+        paths = (first, "batch.global_batch_sequences")
+        return [Finding("D27", "error", "tokens", message, fix, paths, 1e5)]
+    return []
 
 
 def padded_batches(estimate: Estimate) -> list[Finding]:
     """D28: much of the batches is padding, which steps, compute and passes take for tokens of documents."""
-    train, told = estimate.tokens.train_tokens, _of_documents(estimate)
-    if told is None or not isinstance(train, Figure) or told >= (1.0 - PADDED) * float(train):
+    train, share = estimate.tokens.train_tokens, estimate.packing.padding_share
+    if estimate.plan.data.packing != "pad" or not isinstance(train, Figure) or not isinstance(share, Figure):
         return []
-    share = 1.0 - told / float(train)
+    if share <= PADDED:
+        return []
     message = (
-        f"{100 * share:.1f} % of a batch is padding: {amount(told, 3)} of {amount(train)} train tokens are of "
+        f"{100 * share:.1f} % of a batch is padding: {amount((1.0 - share) * train, 3)} of {amount(train)} train tokens are of "
         "documents, and steps and passes count all"
     )
     return [
         Finding("D28", "warning", "tokens", message, 'packing = "best-fit"', ("data.packing", "data.train_tokens"), 55)
     ]
-
-
-def _of_documents(estimate: Estimate) -> float | None:
-    """Train tokens that are no padding, each stretch at its own length; None where nothing is padded, or it is not told."""
-    if estimate.plan.data.packing != "pad":
-        return None
-    found = 0.0
-    for one in estimate.tokens.stretches:
-        share = padding_at(estimate.situation, estimate.mixture, one.sequence_length)
-        if not isinstance(share, Figure) or not isinstance(one.tokens, Figure):
-            return None
-        found += float(one.tokens) * (1.0 - float(share))
-    return found
 
 
 def few_tokens(estimate: Estimate) -> list[Finding]:

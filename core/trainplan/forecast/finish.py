@@ -117,7 +117,7 @@ def _waits(estimate: Estimate, busy: Any) -> Any:
     s = estimate.situation
     if estimate.plan.reliability.job_time_limit is None:
         return 0.0
-    useful = float(job_time(s, estimate.speed.step_time, estimate.checkpoint.checkpoint_stall))
+    useful = float(job_time(s, estimate.speed.longest_step, estimate.checkpoint.checkpoint_stall))
     between = float(s["schedule.queue_gap"]) + float(s["reliability.restart_time"])
     return (np.ceil(busy / useful) - 1.0) * between
 

@@ -93,7 +93,7 @@ def _waits(estimate: Estimate, busy: float, recovery: float) -> float:
     )
     if limit is None or not isinstance(gap, Figure) or not math.isfinite(busy):
         return 0.0
-    before = float(f.grace(float(estimate.speed.step_time), float(estimate.checkpoint.checkpoint_stall)))
+    before = float(f.grace(float(estimate.speed.longest_step), float(estimate.checkpoint.checkpoint_stall)))
     restart = float(s["reliability.restart_time"]) * recovery
     useful = float(f.time_in_job(float(limit), before, restart))
     return float(f.queue_time(float(f.job_count(busy, useful)), float(gap), restart)) if useful > 0.0 else math.inf

@@ -152,6 +152,12 @@ def document_length(mean: float, sequence: float) -> float:
     return minimum(mean, sequence)
 
 
+@formula("tokens", source="sum of squared lengths over sum of lengths, for documents of equal length")
+def weighted_length(share: float, mean: float, sequence: float) -> float:
+    """A source's part of the length that attention sees: its share of the tokens, times its mean document or the sequence."""
+    return share * minimum(mean, sequence)
+
+
 @formula("1", source="definition")
 def mean_keys(weighted: float, layers: float) -> float:
     """Keys that one query sees, averaged over the layers."""

@@ -19,6 +19,18 @@ def stretch_flops(tokens: float, flops_per_token: float) -> float:
     return tokens * flops_per_token
 
 
+@formula("FLOP", source=DEFINITION)
+def step_flops(compute_time: float, world: float, utilization: float, peak: float) -> float:
+    """Model FLOPs of all whole steps, of which the last of each stage is full: their time x what the accelerators do in it."""
+    return compute_time * world * utilization * peak
+
+
+@formula("s", source=DEFINITION)
+def on_size(time: float, world: float, size: float) -> float:
+    """Time of the same work on another number of accelerators, at the same utilization."""
+    return time * world / size
+
+
 @formula("FLOP", source=KAPLAN, verified=False)
 def flops_6pn(nonembedding_parameters: float, train_tokens: float) -> float:
     """6 x active parameters without embeddings and head x tokens: the planning rule, without attention."""
@@ -110,7 +122,7 @@ def required_utilization(training_flops: float, world: float, peak: float, compu
 def required_accelerators(
     training_flops: float, utilization: float, peak: float, compute_time: float, group: float
 ) -> float:
-    """Accelerators that meet the deadline at this utilization and slowdown, rounded up to whole mesh groups."""
+    """Accelerators that do the FLOPs in the time before the deadline at this utilization, rounded up to whole mesh groups."""
     return ceil(training_flops / (utilization * peak * compute_time) / group) * group
 
 

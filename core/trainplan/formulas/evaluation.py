@@ -37,13 +37,13 @@ def written_tokens(items: float, repeats: float, generated: float) -> float:
     return items * repeats * generated
 
 
-@formula("FLOP", source="definition: forward is a third of forward and backward; scores are linear in the context")
-def forward_flops(linear: float, causal: float, context: float, length: float) -> float:
-    """Forward of one token read: 2 for each weight that multiplies, and scores at the prompt's length.
+@formula("FLOP", source="definition: forward is a third of forward and backward")
+def forward_flops(linear: float, scores: float) -> float:
+    """Forward of one token read: 2 for each weight that multiplies, and scores over the keys that a prompt's tokens see.
 
-    `linear` and `causal` are for a trained token at the training length. Layers with a window read fewer keys than this.
+    Both are told for a trained token, forward and backward, the scores at the prompt's length and not at the training's.
     """
-    return (linear + (causal - linear) * context / length) / 3.0
+    return (linear + scores) / 3.0
 
 
 @formula("s", source=NOTES)

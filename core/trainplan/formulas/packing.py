@@ -46,8 +46,14 @@ def weighted_part(rate: float, part: float) -> float:
 
 @formula("1", source=DEFINITION)
 def weighted_mean(weighted: float, rates: float) -> float:
-    """Mean over documents of a part of each: the weighted sum over the rates."""
+    """Mean of a part of each document, or of each token: the weighted sum over the sum of the weights."""
     return weighted / rates
+
+
+@formula("tokens", source=DEFINITION)
+def stage_part(tokens: float, part: float) -> float:
+    """A part of each token in one stage, times its tokens."""
+    return tokens * part
 
 
 @formula("1", source=DEFINITION)

@@ -94,8 +94,13 @@ def longest_interval(limit: float, step: float, stall: float) -> float:
 
 @formula("s", source=DEFINITION)
 def whole_steps(interval: float, shortest: float, longest: float, step: float) -> float:
-    """An interval between the shortest and longest feasible one, rounded to whole optimizer steps, one at the least."""
-    return maximum(1.0, floor(minimum(maximum(interval, shortest), longest) / step + 0.5)) * step
+    """An interval in whole optimizer steps, one at the least, nearest to the one wanted between the shortest and longest feasible.
+
+    Where a write or an upload holds it, it is rounded up; where the job's limit does, down.
+    """
+    wanted = floor(minimum(maximum(interval, shortest), longest) / step + 0.5)
+    fewest, most = ceil(shortest / step - 1e-9), floor(longest / step + 1e-9)
+    return maximum(1.0, minimum(maximum(wanted, fewest), most)) * step
 
 
 @formula("1", source=DALY)

@@ -275,11 +275,13 @@ def _unsaid(estimate: Estimate, measured: Measured, run: Ran, rung: str) -> list
         )
     if measured.sequence is not None and length is not None and measured.sequence != length:
         found.append(
-            f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f}: "
+            f"the log ran sequences of {measured.sequence:,.0f} tokens, the plan has {length:,.0f} at last: "
             "utilization is by what a token costs there, the step time by that in the plan"
         )
     batch = _plain(estimate.tokens.stretches[-1].global_batch_sequences)
-    if measured.batch and batch and measured.batch != batch and measured.world == _plain(estimate.mesh.world_size):
+    ran_here = {(_plain(one.global_batch_sequences), _plain(one.sequence_length)) for one in estimate.tokens.stretches}
+    other = measured.batch and batch and batch != measured.batch and (measured.batch, measured.sequence) not in ran_here
+    if other and measured.world == _plain(estimate.mesh.world_size):
         found.append(
             f"the log ran {measured.batch:,.0f} sequences a step, the plan has {batch:,.0f} on as many devices: "
             "bubbles and communication weigh otherwise"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trainplan.alternatives.changes import single_changes
-from trainplan.alternatives.reverse import fewest_nodes, largest_micro_batch, longest_sequence
+from trainplan.alternatives.reverse import fewest_nodes, largest_micro_batch, longest_sequence, longest_stretch
 from trainplan.alternatives.walk import walk
 from trainplan.budgets.communication import Operation
 from trainplan.budgets.layout import named
@@ -70,18 +70,19 @@ def _weighed(estimate: Estimate) -> bool:
 
 
 def answers(estimate: Estimate) -> Listing:
-    """The largest microbatch, the longest sequence and the fewest nodes that fit, everything else as it is."""
+    """The largest microbatch, the longest sequence and the fewest nodes that fit, everything else as it is; in every stage."""
     plan = estimate.plan
     if not _weighed(estimate):
         return Listing("what fits, the rest as it is", ("question", "plan", "most or least"), ())
     micro, length, nodes = largest_micro_batch(plan), longest_sequence(plan), fewest_nodes(plan)
-    now = (plan.batch.micro_batch_sequences, plan.data.sequence_length, plan.cluster.nodes)
+    longest, _, path = longest_stretch(plan)
+    now = (plan.batch.micro_batch_sequences, longest, plan.cluster.nodes)
     rows = (
         ("largest microbatch, sequences", _count(now[0]), _count(micro, "not even 1")),
         ("longest sequence, tokens", _count(now[1]), _count(length, "not even 1,024")),
         ("fewest nodes", _count(now[2]), _count(nodes, "no number of them")),
     )
-    paths = ("batch.micro_batch_sequences", "data.sequence_length", "cluster.nodes")
+    paths = ("batch.micro_batch_sequences", path, "cluster.nodes")
     return Listing("what fits, the rest as it is", ("question", "plan", "answer"), rows, paths)
 
 

@@ -13,6 +13,7 @@ from trainplan.alternatives.reverse import (
     fewest_nodes,
     largest_micro_batch,
     longest_sequence,
+    longest_stretch,
     tried,
 )
 from trainplan.alternatives.walk import needed_tokens, walk
@@ -41,12 +42,14 @@ def usable(plan: Plan) -> float:
     return float(tried(plan).memory.usable)
 
 
-def test_the_largest_microbatch_fits_and_one_more_does_not(planned: Planned) -> None:
+def test_the_largest_microbatch_fits_and_the_next_that_divides_does_not(planned: Planned) -> None:
+    """A replica takes 256 of 1,024 sequences."""
     plan = planned(*MODEL, "parallelism.tensor=4")
     best = largest_micro_batch(plan)
     assert best is not None
+    assert 256 % best == 0
     assert total(plan, batch__micro_batch_sequences=best) <= usable(plan)
-    assert total(plan, batch__micro_batch_sequences=best + 1) > usable(plan)
+    assert total(plan, batch__micro_batch_sequences=2 * best) > usable(plan)
 
 
 def test_a_smaller_share_never_gives_a_larger_microbatch(planned: Planned) -> None:
@@ -254,3 +257,51 @@ def test_experts_are_asked_before_what_stands_on_their_degree(planned: Planned) 
     assert [one.number for one in found.questions] == sorted(one.number for one in found.questions)
     assert {one.number for one in found.questions} <= set(range(1, 8))
     assert (dense.questions[-1].number, dense.questions[-1].text) == (7, "Experts?")
+
+
+SHORT_THEN_LONG = (
+    '\n[[data.stages]]\nname = "short"\nuntil_tokens = "500M"\n'
+    '[[data.stages]]\nname = "long"\nsequence_length = 32768\nglobal_batch_sequences = 64\n'
+)
+LAID = ("cluster.nodes=8", "parallelism.tensor=4", "parallelism.pipeline=4", "batch.micro_batch_sequences=1")
+
+
+def test_answers_hold_in_the_longest_stage(planned: Planned) -> None:
+    """What fits 8,192 tokens does not fit the 32,768 that the run ends with."""
+    plan = planned(*MODEL, *LAID, more=SHORT_THEN_LONG)
+    micro, length = largest_micro_batch(plan), longest_sequence(plan)
+    assert micro is not None
+    assert length is not None
+    assert longest_stretch(plan) == (32768.0, 64.0, "data.stages.long.sequence_length")
+    assert total(plan, batch__micro_batch_sequences=micro) <= usable(plan)
+    assert total(plan, batch__micro_batch_sequences=2 * micro) > usable(plan)
+    for tokens, fits in ((length, True), (length + 1024, False)):
+        stages = (plan.data.stages[0], plan.data.stages[1].model_copy(update={"sequence_length": tokens}))
+        changed_plan = plan.model_copy(update={"data": plan.data.model_copy(update={"stages": stages})})
+        assert ((tried(changed_plan).total or 0.0) <= usable(plan)) is fits
+
+
+def test_the_fewest_nodes_hold_the_longest_stage(planned: Planned) -> None:
+    plan = planned(*MODEL, *LAID, more=SHORT_THEN_LONG)
+    least = fewest_nodes(plan)
+    assert least is not None
+    assert least >= (fewest_nodes(planned(*MODEL, *LAID, "data.sequence_length=32768")) or 0)
+
+
+def test_a_short_batch_bounds_what_is_in_flight(planned: Planned) -> None:
+    """Four sequences a replica are four microbatches of one or one of four: the largest is that of the batch as it is."""
+    plan = planned(*MODEL, *LAID, "data.sequence_length=32768", "batch.global_batch_sequences=16")
+    best = largest_micro_batch(plan)
+    assert best is not None
+    assert total(plan, batch__micro_batch_sequences=best) <= usable(plan)
+    assert best in (1, 2, 4)
+    assert all(total(plan, batch__micro_batch_sequences=more) > usable(plan) for more in (1, 2, 4) if more > best)
+
+
+def test_the_largest_microbatch_divides_the_batch_of_every_stage(planned: Planned) -> None:
+    """A replica takes 16 sequences of the one batch and 24 of the other; a small model would fit any."""
+    batches = (
+        '[{ from_tokens = 0, global_batch_sequences = 32 }, { from_tokens = "500M", global_batch_sequences = 48 }]'
+    )
+    plan = planned("parallelism.tensor=4", "parallelism.pipeline=2", f"batch.schedule={batches}")
+    assert largest_micro_batch(plan) == 8

@@ -99,12 +99,24 @@ def test_deadline_is_inverted_exactly(varied: Any) -> None:
 
 
 def test_required_accelerators_are_whole_nodes_and_replicas(varied: Any) -> None:
-    found = varied("schedule.deadline=2026-12-08", "data.train_tokens=300T", "parallelism.tensor=3")
+    late = ("schedule.deadline=2026-12-08", "data.train_tokens=3000T", "parallelism.tensor=3")
+    found = varied(*late)
     accelerators = number(found, "compute.required_accelerators")
-    flops, slow = number(found, "compute.training_flops"), number(found, "reliability.slowdown")
-    exact = flops * slow / (0.4e15 * 86_400)
+    there = varied(*late, f"cluster.nodes={int(accelerators / 8)}")
+    less = varied(*late, f"cluster.nodes={int(accelerators / 8) - 3}")
     assert accelerators % 24 == 0
-    assert accelerators - 24 < exact <= accelerators
+    assert number(there, "compute.required_accelerators") == accelerators
+    assert number(there, "compute.wall_time") <= 86_400 < number(less, "compute.wall_time")
+
+
+def test_required_accelerators_hold_at_their_own_size(varied: Any) -> None:
+    """A larger run fails more often and takes fewer jobs: today's losses said 3 nodes too few, or many too many."""
+    late = ("schedule.deadline=2026-12-14", "data.train_tokens=100000T", "reliability.failures_per_node_day=0.02")
+    waits = ("reliability.job_time_limit=12h", "schedule.queue_gap=1h", "storage.write_bandwidth=1PB/s")
+    found = varied(*late, *waits, "cluster.nodes=64")
+    nodes = int(number(found, "compute.required_accelerators") / 8)
+    assert number(varied(*late, *waits, f"cluster.nodes={nodes}"), "compute.wall_time") <= 7 * 86_400
+    assert number(varied(*late, *waits, f"cluster.nodes={nodes - 1}"), "compute.wall_time") > 7 * 86_400
 
 
 def test_smol_sizing() -> None:

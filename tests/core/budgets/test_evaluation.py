@@ -155,3 +155,25 @@ def test_latent_attention_keeps_a_small_cache(varied: Any) -> None:
     from trainplan.formulas.evaluation import cache_bytes
 
     assert cache_bytes(61.0, 1.0, 512.0, 64.0, 1000.0) == 2 * 61 * 576 * 1000
+
+
+LATER = (
+    '\n[[data.stages]]\nname = "short"\nuntil_tokens = "500M"\n[[data.stages]]\nname = "long"\nsequence_length = 8192\n'
+)
+
+
+def test_a_prompt_is_as_long_in_a_run_that_ends_with_long_sequences(varied: Any) -> None:
+    """The length of a training sequence is in no forward of a prompt: neither the plan's own nor the last stage's."""
+    once, staged = varied(more=MMLU + GSM8K), varied(more=MMLU + GSM8K + LATER)
+    for task in ("mmlu", "gsm8k"):
+        assert number(staged, f"evaluation.tasks.{task}.time") == number(once, f"evaluation.tasks.{task}.time")
+
+
+def test_a_window_is_read_at_the_length_of_the_prompt(varied: Any) -> None:
+    """Two layers with a window of 500: of 720 tokens one sees 500 - 500 x 499 / 1,440 keys, twelve FLOP a key and width."""
+    text = ("model.sliding_window=500", 'model.layer_types=["sliding_attention", "sliding_attention"]')
+    found = varied(*text, more=MMLU)
+    flops = (1_179_648 + 12 * 64 * 2 * (500 - 500 * 499 / 1440)) / 3
+    assert number(found, "evaluation.tasks.mmlu.time") == pytest.approx(
+        14_042 * 721 * flops / (0.30 * 1e15 * 8), rel=1e-12
+    )

@@ -281,3 +281,43 @@ def test_sixty_sources_stay_cheap_in_figures() -> None:
     found = _many(60)
     assert value(found, "sources.s0.passes") == pytest.approx((10e12 / 60 + 2.8e12) / 100e9, rel=1e-12)
     assert (len(found.all_quantities) - len(_many(30).all_quantities)) / 30 <= 20
+
+
+LONGER = [
+    {"name": "main", "until_tokens": "9T"},
+    {"name": "long", "sequence_length": 65536, "weights": {"web": 0.5, "code": 0.5}},
+]
+TWO = [WEB | {"weight": 0.75}, CODE | {"weight": 0.25}]
+
+
+def test_padding_is_that_of_each_stage_at_its_own_mixture() -> None:
+    """9 of 10 T at 8,192 with 0.75 and 0.25, the rest at 65,536 with halves; documents of 900 and 1,500 tokens."""
+    found = plan(sources=TWO, stages=LONGER, train_tokens="10T", packing="pad")
+    short = 1 / (0.75 / 900 + 0.25 / 1500) / 8192
+    last = 1 / (0.5 / 900 + 0.5 / 1500) / 65536
+    assert value(found, "padding_share") == pytest.approx(1 - 0.9 * short - 0.1 * last, rel=1e-12)
+
+
+def test_documents_are_cut_at_the_length_of_their_stage() -> None:
+    found = plan(sources=TWO, stages=LONGER, train_tokens="10T")
+    web, other = (0.9 * 0.75 / 900, 0.1 * 0.5 / 900), (0.9 * 0.25 / 1500, 0.1 * 0.5 / 1500)
+    cut = web[0] * 900 / 8192 + web[1] * 900 / 65536 + other[0] * 1500 / 8192 + other[1] * 1500 / 65536
+    assert value(found, "cut_share") == pytest.approx(cut / sum((*web, *other)), rel=1e-12)
+    own = (web[0] * 900 / 8192 + web[1] * 900 / 65536) / sum(web)
+    assert value(found, "cuts.web") == pytest.approx(own, rel=1e-12)
+
+
+def test_masks_leave_out_scores_of_every_stage() -> None:
+    """A token sees half its document, or half its sequence: 1,050 of 8,192 in nine tenths, 1,200 of 65,536 in the rest."""
+    found = plan(sources=TWO, stages=LONGER, train_tokens="10T")
+    saved = 1 - (0.9 * 1050 + 0.1 * 1200) / (0.9 * 8192 + 0.1 * 65536)
+    assert value(found, "mask_saving") == pytest.approx(saved, rel=1e-12)
+    assert found.speed.flops.masked_keys == pytest.approx(600, rel=1e-12)
+
+
+def test_other_weights_at_one_length_pack_as_the_whole_run_draws() -> None:
+    weighed = [LONGER[0], {key: told for key, told in LONGER[1].items() if key != "sequence_length"}]
+    found = plan(sources=TWO, stages=weighed, train_tokens="10T", packing="pad")
+    web, other = 0.9 * 0.75 + 0.1 * 0.5, 0.9 * 0.25 + 0.1 * 0.5
+    assert value(found, "padding_share") == pytest.approx(1 - 1 / (web / 900 + other / 1500) / 8192, rel=1e-12)
+    assert value(found, "mask_saving") == pytest.approx(1 - (web * 900 + other * 1500) / 8192, rel=1e-12)

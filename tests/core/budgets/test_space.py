@@ -142,3 +142,10 @@ def test_curve_says_when_it_crosses_the_usable_line(varied: Any) -> None:
 
 def test_no_time_is_no_curve(varied: Any) -> None:
     assert space_curve(varied(left_out=("utilization.value",))) is None
+
+
+def test_loaders_feed_the_fastest_stage(varied: Any) -> None:
+    """A short sequence costs less a token: the stage before a long one reads more bytes a second than the last."""
+    stages = '\n[[data.stages]]\nname = "short"\nuntil_tokens = "500M"\n[[data.stages]]\nname = "long"\nsequence_length = 8192\n'
+    alone, staged = varied(), varied(more=stages)
+    assert float(staged.figure("storage.loader_bandwidth")) == float(alone.figure("storage.loader_bandwidth"))

@@ -252,3 +252,12 @@ def test_c17_leaves_a_rounded_or_a_measured_peak_alone(varied: Any, peak: str) -
 def test_c1_of_an_fp8_run_names_the_fp8_peak(varied: Any) -> None:
     finding = one(varied("cluster.peak_flops=3958T", "training.precision=fp8-mixed"), "C1")
     assert finding.fix == "dense: 1.979 PFLOP/s"
+
+
+def test_c8_names_nodes_that_the_batches_of_all_stages_divide_over(varied: Any) -> None:
+    """On the last stage's 1,024 sequences 64 accelerators would do; the first one's 24 divide over 8 or 24 of them alone."""
+    stages = '\n[[data.stages]]\nname = "warm"\nuntil_tokens = "1T"\nglobal_batch_sequences = 24\n[[data.stages]]\nname = "main"\n'
+    late = ("data.train_tokens=3000T", "schedule.deadline=2026-12-08")
+    assert "does not divide" not in one(varied(*late), "C8").fix
+    fix = one(varied(*late, more=stages), "C8").fix
+    assert "nodes, over which the batch does not divide" in fix

@@ -127,3 +127,10 @@ def test_d22_schedule_that_begins_after_the_run(varied: Any) -> None:
     finding = one(varied("batch.schedule.1.from_tokens=2B", more=SCHEDULE), "D22")
     assert finding.message == "entry 2 of the batch schedule begins at 2B tokens, and the run ends at 1.049B"
     assert finding.fix == "less than 1.048B tokens"
+
+
+def test_g2_of_a_stage_offers_the_batch_of_that_stage(varied: Any) -> None:
+    """Sixteen replicas of one: 1,026 sequences in a stage are two too many; what is tried is the stage's batch, not the run's."""
+    found = varied("data.stages.first.global_batch_sequences=1026", more=STAGES)
+    (told,) = [one for one in findings(found) if one.code == "G2"]
+    assert told.fix.startswith("1,024 or 1,040 sequences"), told.fix

@@ -40,7 +40,7 @@ def test_r2_interval_away_from_the_best(varied: Any) -> None:
 def test_r2_interval_that_cannot_be_held(varied: Any) -> None:
     below = one(varied("storage.write_bandwidth=2kB/s", "reliability.checkpoint_interval=20min"), "R2")
     assert below.severity == "error"
-    assert below.message == "checkpoint interval 20min is below the shortest feasible one, 30min 37s"
+    assert below.message == "checkpoint interval 20min is below the shortest feasible one, 30min 38s"
     above = one(varied("reliability.job_time_limit=10min", "reliability.checkpoint_interval=20min"), "R2")
     assert above.severity == "error"
     assert above.message == "checkpoint interval 20min is above the job's time limit, 10min: nothing is saved"
@@ -138,3 +138,23 @@ def test_r12_reading_a_checkpoint_takes_longer_than_a_restart(varied: Any) -> No
     assert "R12" not in codes(varied("storage.read_bandwidth=1kB/s", f"reliability.restart_time={told}min"))
     assert "R12" not in codes(varied())
     assert one(varied("storage.read_bandwidth=0.4"), "R12").severity == "warning"
+
+
+def test_r2_names_an_interval_that_holds(varied: Any) -> None:
+    """The best one takes 15min 20s, an upload longer: what is named is no error and no backlog."""
+    slow = "storage.upload_bandwidth=2kB/s"
+    finding = one(varied(slow, "reliability.checkpoint_interval=2h"), "R2")
+    assert (
+        finding.message
+        == "checkpoint interval 2 h is 7.8 times the best one, 15min 20s, from which the upload keeps it"
+    )
+    assert finding.fix == "30min 38s"
+    held = varied(slow, "reliability.checkpoint_interval=30min 38s")
+    assert "R2" not in codes(held)
+    assert "S3" not in codes(held)
+
+
+def test_r2_names_no_interval_past_what_a_job_trains(varied: Any) -> None:
+    """A job of 20 min trains for 4; one of a minute was told to take the best, 15min 20s, which no job reaches."""
+    limited = ("reliability.job_time_limit=20min", "reliability.checkpoint_interval=1min")
+    assert one(varied(*limited), "R2").fix == "4min"

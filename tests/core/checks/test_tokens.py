@@ -289,3 +289,15 @@ def test_padding_is_counted_at_the_length_of_each_stage() -> None:
     stages = [{"name": "main", "until_tokens": "14T"}, {"name": "long", "sequence_length": 131_072}]
     padded = one("D28", sources=ALONE, packing="pad", stages=stages)
     assert padded.message.startswith("90.1 % of a batch is padding: 1.55T of 15.6T train tokens are of documents")
+
+
+def test_a_stage_of_less_than_a_step_is_told_too() -> None:
+    stages = [
+        {"name": "main", "until_tokens": "14T"},
+        {"name": "tail", "until_tokens": 14_000_001_000_000},
+        {"name": "end"},
+    ]
+    short = one("D27", sources=ALONE, stages=stages)
+    assert short.severity == "error"
+    assert short.message.startswith("1,000,000 tokens of tail are less than one batch of ")
+    assert not found("D27", sources=ALONE, stages=[stages[0], stages[2]])

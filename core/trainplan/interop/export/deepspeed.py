@@ -10,7 +10,17 @@ import json
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.interop.export.run import ExportError, Run, heading, kinds, not_said, other_framework, refuse, whole
+from trainplan.interop.export.run import (
+    ExportError,
+    Run,
+    changing,
+    heading,
+    kinds,
+    not_said,
+    other_framework,
+    refuse,
+    whole,
+)
 
 STAGES: Final = {"none": 0, "zero-1": 1, "zero-2": 2, "zero-3": 3}
 SAID: Final = (
@@ -36,15 +46,20 @@ def deepspeed_json(run: Run) -> str:
 
 def _stopped(run: Run) -> list[str]:
     e = run.estimate
-    steps = f"{whole(e, 'tokens.steps'):,} steps of {whole(e, 'data.sequence_length'):,} tokens are an argument of the program"
+    steps = f"{whole(e, 'tokens.steps'):,} steps of {_lengths(e)} tokens are an argument of the program"
     return [steps, *([f"stopped after {run.stop_after:,} of them"] if run.stop_after else [])]
+
+
+def _lengths(e: Estimate) -> str:
+    """The lengths of the run's sequences, which the configuration does not say."""
+    return " and ".join(f"{length:,}" for length in sorted({length for length, _ in kinds(e)}))
 
 
 def _batch(e: Estimate) -> dict[str, Any]:
     if len({batch for _, batch in kinds(e)}) > 1:
-        raise ExportError("the batch changes during the run; DeepSpeed's train_batch_size is one number")
+        raise changing(e, "the batch changes during the run; DeepSpeed's train_batch_size is one number")
     return {
-        "train_batch_size": whole(e, "batch.global_batch_sequences"),
+        "train_batch_size": kinds(e).pop()[1],
         "train_micro_batch_size_per_gpu": whole(e, "batch.micro_batch_sequences"),
         "gradient_accumulation_steps": whole(e, "tokens.microbatches"),
     }

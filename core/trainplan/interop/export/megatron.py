@@ -23,6 +23,7 @@ from trainplan.interop.export.megatron_shape import (
 from trainplan.interop.export.run import (
     ExportError,
     Run,
+    changing,
     heading,
     kinds,
     not_said,
@@ -171,7 +172,7 @@ def _sharding(e: Estimate) -> Arguments:
 def _batch(e: Estimate) -> Arguments:
     lengths = {length for length, _ in kinds(e)}
     if len(lengths) > 1:
-        raise ExportError("the sequence length changes during the run; Megatron arguments say one")
+        raise changing(e, "the sequence length changes during the run; Megatron arguments say one")
     found: Arguments = [
         ("--seq-length", f"{lengths.pop()}"),
         ("--micro-batch-size", f"{whole(e, 'batch.micro_batch_sequences')}"),
@@ -180,7 +181,7 @@ def _batch(e: Estimate) -> Arguments:
         return [*found, *_batches(e)]
     return [
         *found,
-        ("--global-batch-size", f"{whole(e, 'batch.global_batch_sequences')}"),
+        ("--global-batch-size", f"{kinds(e).pop()[1]}"),
         ("--train-iters", f"{whole(e, 'tokens.steps')}"),
     ]
 

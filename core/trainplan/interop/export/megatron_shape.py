@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from trainplan.estimation import Estimate
-from trainplan.interop.export.run import ExportError, refuse, whole
+from trainplan.interop.export.run import ExportError, kinds, refuse, whole
 
 Arguments = list[tuple[str, str]]
 """Names with their values in order; a flag has the value ""."""
@@ -88,7 +88,7 @@ def _foreign(e: Estimate) -> dict[str, bool]:
 def _most_positions(e: Estimate) -> int:
     """Positions of the model, or of a sequence where that is longer."""
     known = e.situation.value("model.max_position_embeddings")
-    return max(whole(e, "data.sequence_length"), int(known) if known else 0)
+    return max(*(length for length, _ in kinds(e)), int(known) if known else 0)
 
 
 def attention_arguments(e: Estimate) -> Arguments:
@@ -156,7 +156,11 @@ def _groups(e: Estimate) -> Arguments:
 
 
 def latent_arguments(e: Estimate) -> Arguments:
-    """Multi-head latent attention; none where the plan has no such table."""
+    """Multi-head latent attention; none where the plan has no such table.
+
+    The norms of the latent ranks, which a plan counts, are there only where `qk_layernorm` is set: gpt_layer_specs.py of
+    Megatron core, as the trial that found it read; not read again here.
+    """
     s = e.situation
     if not s.value("model.mla.kv_lora_rank"):
         return []
@@ -168,4 +172,5 @@ def latent_arguments(e: Estimate) -> Arguments:
         "--v-head-dim": "v_head_dim",
     }
     told = [(name, s.value(f"model.mla.{field}")) for name, field in names.items()]
-    return [("--multi-latent-attention", ""), *((name, f"{int(value)}") for name, value in told if value)]
+    norms = flag(not s.flag("model.qk_norm"), "--qk-layernorm")  # which the attention of heads says for itself
+    return [("--multi-latent-attention", ""), *norms, *((name, f"{int(value)}") for name, value in told if value)]

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainplan.budgets.weights import own_weights
 from trainplan.estimation import Estimate
 from trainplan.plan.canonical import plan_hash
 from trainplan.plan.leaves import leaves
@@ -123,6 +124,25 @@ def kinds(estimate: Estimate) -> set[tuple[int, int]]:
         (whole_figure(estimate, one.sequence_length), whole_figure(estimate, one.global_batch_sequences))
         for one in estimate.tokens.stretches
     }
+
+
+def changing(estimate: Estimate, what: str) -> ExportError:
+    """The refusal of a run of several lengths or batches, with the plan of each stage, of which a launcher has a text."""
+    plans: list[str] = []
+    for place, one in enumerate(estimate.tokens.stretches):
+        fields = {
+            "data.sequence_length": one.sequence_length,
+            "batch.global_batch_sequences": one.global_batch_sequences,
+            "data.train_tokens": one.tokens,
+        }
+        told = ", ".join(f"{path} = {whole_figure(estimate, value)}" for path, value in fields.items())
+        weighed = own_weights(estimate.situation, place) is not None
+        plans.append(f"{one.name}: {told}{' and its weights' if weighed else ''}")
+    return ExportError(f"{what}. A copy of the plan without {_lists(estimate)} has a text for each: {'; '.join(plans)}")
+
+
+def _lists(estimate: Estimate) -> str:
+    return "batch.schedule" if estimate.plan.batch.schedule else "data.stages"
 
 
 def save_steps(estimate: Estimate) -> int | None:

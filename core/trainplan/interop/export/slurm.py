@@ -47,7 +47,7 @@ def slurm_text(run: Run) -> str:
 
 def grace(estimate: Estimate) -> int:
     """Seconds between the signal and the limit: two steps and two checkpoint stalls, one minute at least."""
-    step, stall = _known(estimate, "compute.step_time"), _known(estimate, "storage.checkpoint_stall")
+    step, stall = _longest_step(estimate), _known(estimate, "storage.checkpoint_stall")
     found = math.ceil(f.grace(step, stall))
     if found > MOST_GRACE:
         raise ExportError(f"two steps and two saves take {found:,} s; Slurm signals {MOST_GRACE:,} s ahead at most")
@@ -61,13 +61,22 @@ def segments(estimate: Estimate) -> int:
     """
     if estimate.plan.reliability.job_time_limit is None:
         return 1
-    step, stall = _known(estimate, "compute.step_time"), _known(estimate, "storage.checkpoint_stall")
+    step, stall = _longest_step(estimate), _known(estimate, "storage.checkpoint_stall")
     if job_time(estimate.situation, step, stall) <= 0.0:
         raise ExportError("reliability.job_time_limit is shorter than the restart and the grace before the limit")
     parts = (
         _known(estimate, key) for key in ("compute.compute_time", "reliability.slowdown", "evaluation.blocking_time")
     )
     return int(jobs(estimate.situation, f.busy_time(*parts), step, stall))
+
+
+def _longest_step(estimate: Estimate) -> Figure:
+    """Time of a step in the stage where it is longest; raises ExportError where one is blocked."""
+    _known(estimate, "compute.step_time")
+    value = estimate.speed.longest_step
+    if not isinstance(value, Figure):
+        raise ExportError(f"the time of a step of a stage cannot be told: {why(estimate, value)}")
+    return value
 
 
 def _known(estimate: Estimate, key: str) -> Figure:

@@ -13,6 +13,7 @@ from trainplan.estimation import Estimate
 from trainplan.interop.export.run import (
     ExportError,
     Run,
+    changing,
     heading,
     kinds,
     not_said,
@@ -135,14 +136,14 @@ def _training(e: Estimate) -> Settings:
     if t.precision not in _DTYPES:
         raise ExportError(f'training.precision is "{t.precision}", for which no torchtitan setting is known here')
     if len(kinds(e)) > 1:
-        raise ExportError("the batch or the sequence length changes during the run; torchtitan says one of each")
+        raise changing(e, "the batch or the sequence length changes during the run; torchtitan says one of each")
     micro, pipeline = whole(e, "batch.micro_batch_sequences"), int(e.plan.parallelism.pipeline)
     dtype, compute = _DTYPES[t.precision]
     compiled = s.word("training.kernels") == "torch-compile"
     return [
         ("training.local_batch_size", micro * (whole(e, "tokens.microbatches") if pipeline > 1 else 1)),
-        ("training.global_batch_size", whole(e, "batch.global_batch_sequences")),
-        ("training.seq_len", whole(e, "data.sequence_length")),
+        ("training.global_batch_size", kinds(e).pop()[1]),
+        ("training.seq_len", kinds(e).pop()[0]),
         ("training.steps", whole(e, "tokens.steps")),
         ("training.dtype", dtype),
         ("training.mixed_precision_param", compute),

@@ -40,6 +40,9 @@ MODELS: Final = {
 
 _APART: Final = ("model.preset", "model.num_hidden_layers", "model.layer_types", "model.max_position_embeddings")
 
+_HEADS: Final = ("model.num_key_value_heads", "model.head_dim")
+"""What latent attention does not use: its own table says the widths, and every head has its keys."""
+
 
 @dataclass(frozen=True, slots=True)
 class TitanModel:
@@ -59,7 +62,9 @@ def titan_model(run: Run) -> TitanModel:
     for preset, (name, flavor, function) in MODELS.items():
         given = _entry(preset)
         planned = int(given.value("model.num_hidden_layers"))
-        other = [path for path in _paths() if _value(run.estimate.situation, path) != _value(given, path)]
+        here = run.estimate.situation
+        unused = _HEADS if any(one.value("model.mla.kv_lora_rank") for one in (here, given)) else ()
+        other = [path for path in _paths() if path not in unused and _value(here, path) != _value(given, path)]
         other += ["model.num_hidden_layers"] if layers > planned or (layers < planned and not small) else []
         if not other:
             return TitanModel(name, flavor, function, planned, layers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,7 @@ def test_experts_and_latent_attention() -> None:
     assert told.moe_layer_freq == "([0]*3+[1]*58)"
     assert (told.kv_lora_rank, told.q_lora_rank, told.qk_head_dim) == ("512", "1536", "128")
     assert (told.qk_pos_emb_head_dim, told.v_head_dim) == ("64", "128")
+    assert told.qk_layernorm, "without it the latent ranks have no norms, and 2,048 parameters a layer are missing"
     assert (told.moe_router_num_groups, told.moe_router_group_topk) == ("8", "4")
     assert not hasattr(parsed(estimated("llama-3.1-8b", "model.preset=mixtral-8x7b")), "moe_router_num_groups")
 
@@ -229,3 +231,41 @@ def test_what_a_finding_blocks_is_refused_in_its_sentence() -> None:
     for kind in ("megatron", "slurm"):
         with pytest.raises(ExportError, match=r"cannot be told: D22: stages and batch\.schedule are both given"):
             exported(kind, found)
+
+
+STAGES = """
+[[data.stages]]
+name = "main"
+until_tokens = "9T"
+[[data.stages]]
+name = "long"
+sequence_length = 32768
+global_batch_sequences = 256
+weights = { web = 1.0 }
+"""
+
+
+def test_a_run_of_several_lengths_says_the_plans_that_have_a_text(varied: Any) -> None:
+    """The copy that is named for a stage is a plan of just that stage, and Megatron has arguments for it."""
+    text = STAGES.replace("9T", "600M")
+    with pytest.raises(ExportError) as refused:
+        exported("megatron", varied("training.framework=megatron", more=text))
+    said = str(refused.value)
+    assert "the sequence length changes during the run" in said
+    assert "without data.stages" in said
+    named = "data.sequence_length = 32768, batch.global_batch_sequences = 256, data.train_tokens = 448576000 and its weights"
+    assert f"long: {named}" in said
+    fields = [
+        f"{path}={value}"
+        for path, value in (pair.split(" = ") for pair in named.removesuffix(" and its weights").split(", "))
+    ]
+    assert "--seq-length 32768" in exported("megatron", varied("training.framework=megatron", *fields))
+
+
+def test_stages_alike_are_exported_as_they_are(varied: Any) -> None:
+    """Both say 2,048 tokens and 256 sequences, the tables 1,024 of each."""
+    own = "sequence_length = 2048\nglobal_batch_sequences = 256\n"
+    stages = f'\n[[data.stages]]\nname = "a"\nuntil_tokens = "500M"\n{own}[[data.stages]]\nname = "b"\n{own}'
+    told = exported("megatron", varied("training.framework=megatron", more=stages))
+    for argument in ("--seq-length 2048", "--global-batch-size 256", "--max-position-embeddings 2048"):
+        assert argument in told

@@ -221,3 +221,13 @@ def test_a_shard_group_counts_its_context_ranks() -> None:
     assert (told["data_parallel_shard_degree"], told["data_parallel_replicate_degree"]) == (8, 64)
     with pytest.raises(ExportError, match=r"parallelism\.shard_size is 3; torchtitan shards over all 2 context ranks"):
         toml(*edits, "parallelism.shard_size=3")
+
+
+def test_latent_attention_does_not_differ_in_heads_that_it_has_not() -> None:
+    with pytest.raises(ExportError) as refused:
+        titan_module(
+            run_of(estimated("model.preset=deepseek-v3", "model.hidden_size=4096", "model.num_key_value_heads=8"))
+        )
+    assert "deepseek_v3" in str(refused.value)
+    assert "num_key_value_heads" not in str(refused.value)
+    assert "head_dim (" not in str(refused.value).replace("v_head_dim (", "").replace("rope_head_dim (", "")
