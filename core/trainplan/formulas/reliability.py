@@ -99,7 +99,8 @@ def whole_steps(interval: float, shortest: float, longest: float, step: float) -
     Where a write or an upload holds it, it is rounded up; where the job's limit does, down.
     """
     wanted = floor(minimum(maximum(interval, shortest), longest) / step + 0.5)
-    fewest, most = ceil(shortest / step - 1e-9), floor(longest / step + 1e-9)
+    fewest = ceil(shortest / step - 1e-9)
+    most = floor(longest / step + 1e-9)
     return maximum(1.0, minimum(maximum(wanted, fewest), most)) * step
 
 

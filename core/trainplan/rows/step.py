@@ -36,7 +36,7 @@ PARALLELISM: Final = Table(
         FigureRow("tokens.microbatches"),
         FigureRow("parallelism.world_size"),
         FigureRow("parallelism.bubble", numbers.percent),
-        RuleRow("one step, predicted, the last of the run"),
+        RuleRow("one step, predicted"),
         *(FigureRow(f"parallelism.waterfall.{part}") for part in WATERFALL),
         FigureRow("parallelism.predicted_step_time"),
         FigureRow("parallelism.predicted_step_time_low"),
